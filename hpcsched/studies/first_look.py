@@ -52,7 +52,6 @@ from hpcsched.workload.readers.batsim import ids_are_numbers
 from hpcsched.workload.readers.swf import types_in_records
 from hpcsched.workload.readers.table import REQUEST_PREFIX
 from hpcsched.workload.readers.table_rows import open_rows
-from hpcsched.workload.readers.text_files import TextEncoding
 from hpcsched.workload.trace_source import TraceAccount, recorded_waits
 
 
@@ -334,7 +333,7 @@ def _resource_types(trace: Path, source: LogSource, preset: str | None) -> Seque
         return find_preset(preset).resource_types
     found: Sequence[str] = ()
     # The run's own encoding decides on records; names of columns need a guess before there is one.
-    encoding = TextEncoding(encoding_of(trace), "replace")
+    encoding = encoding_of(trace)
     if source == LogSource.SWF:
         found = types_in_records(trace, encoding)
     elif source == LogSource.TABLE:

@@ -119,11 +119,11 @@ def need_of(
 
 def machine_from_header(comments: Sequence[str]) -> Machine | None:
     """Return the machine that header comments of a log tell; None if they do not."""
-    stated = header_machine(comments)
-    nodes, processors = stated
+    nodes, processors = header_machine(comments)
     if not (nodes or processors):
         return None
-    basis = f"from the log's header ({stated.told})"
+    told = (("MaxNodes", nodes), ("MaxProcs", processors))
+    basis = f"from the log's header ({', '.join(f'{name}: {n}' for name, n in told if n)})"
     if nodes and processors >= nodes:
         cores, larger = divmod(processors, nodes)
         return Machine(nodes, cores, basis, larger=larger)
@@ -229,7 +229,6 @@ _LENIENT: Mapping[str, tuple[str, str]] = {
     "malformed": ("skip", "damaged lines are counted and left out"),
     "unsorted": ("sort", "lines may be in any order"),
     "fractional_seconds": ("outward", "jobs are submitted, and run, in whole seconds"),
-    "undecodable": ("replace", "bytes that are not of the encoding are replaced in names"),
 }
 """Policies by key of a trace source: value, and what it means."""
 

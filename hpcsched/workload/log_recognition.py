@@ -10,33 +10,31 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.paths import open_file
 from hpcsched.workload.presets.preset_catalogue import Preset, find_preset, preset_for
-from hpcsched.workload.readers.table_rows import LIMIT, USED, open_rows, table_files
-from hpcsched.workload.readers.text_files import DAMAGE, TextLines, unpacked
+from hpcsched.workload.readers.table_rows import (
+    LIMIT,
+    PARQUET_MAGIC,
+    USED,
+    open_rows,
+    table_files,
+)
+from hpcsched.workload.readers.text_files import TextLines, decoded, open_text, reading
 
 SCENARIOS = (".yaml", ".yml")
 """Endings of the names of scenarios, which are taken for scenarios whatever is in them."""
 
 _LOOKED_AT = 1 << 16
-_PARQUET = b"PAR1"
-_UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
 UTF_8 = "utf-8"
 _PBS = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];")
 _SACCT_ROW = re.compile(r"[0-9][0-9_+.]*\|")
 _SACCT_NUMBERS, _SACCT_TIMES = {"jobid", "jobidraw"}, {"submit", "start", "end"}
 _SIGNS = re.compile(r"[^a-z0-9]+")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
-_SWF_FIELDS = 18
-_ALEA_FIELDS, _ALEA_NODES = 21, 18
-"""Number of fields of a record of Alea, and the field of its nodes, from 0."""
+_SWF_FIELDS, _ALEA_FIELDS = 18, 21
 _JOB_NAMES = ["JobNames:", "last"]
-_SEPARATORS = ",", ";", "\t"
 _SWF_HEADER = re.compile(r";\s*(Version|Computer|Max(Jobs|Records|Nodes|Procs)|UnixStartTime):")
 _JUDGED = 100
 """Number of records that decide on the format: one odd record decides nothing."""
-_NEEDED = {"submit_time", "run_time", "units"}
-"""Columns that the source `table` needs, by the names that it finds without further keys."""
 _TAR, _TAR_AT = b"ustar", 257
 
 
@@ -62,10 +60,6 @@ TABLE = LogFormat("table", "a table")
 ALEA = LogFormat("alea", "the extended Standard Workload Format of Alea")
 
 
-_ONE_FILE = SWF, BATSIM
-"""Formats of logs that are never a folder of files."""
-
-
 def of_preset(preset: Preset) -> LogFormat:
     """Return the format of a data set that a preset reads."""
     return LogFormat("table", preset.title, preset.name)
@@ -78,12 +72,12 @@ def recognised(path: Path) -> LogFormat | None:
     """
     path = _first_file(path)
     beginning = _beginning(path)
-    if beginning.startswith(_PARQUET):
+    if beginning.startswith(PARQUET_MAGIC):
         return _known_table(path)
-    if beginning[_TAR_AT:].startswith(_TAR):
-        return None
     lines = _lines_of(beginning)
-    found = next((one for one, fits in _FITS.items() if lines and fits(lines)), None)
+    if not lines or beginning[_TAR_AT:].startswith(_TAR):
+        return None
+    found = next((one for one, fits in _FITS.items() if fits(lines)), None)
     if isinstance(found, str):
         return of_preset(find_preset(found))
     return _known_table(path) if found is TABLE else found
@@ -100,8 +94,7 @@ def _first_file(path: Path) -> Path:
 
 def _lines_of(beginning: bytes) -> list[str]:
     """Return the whole lines of the beginning of a text that are not blank."""
-    text = beginning.decode(_encoding(beginning), errors="replace").removeprefix("\ufeff")
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in decoded(beginning, UTF_8).splitlines() if line.strip()]
     # What is looked at may end within a line.
     return lines[:-1] if len(beginning) >= _LOOKED_AT and len(lines) > 1 else lines
 
@@ -120,7 +113,13 @@ def encoding_of(path: Path) -> str:
 
     Bytes that are not UTF-8 are taken for Latin-1, which reads any.
     """
-    return _encoding(_beginning(_first_file(path)))
+    beginning = _beginning(_first_file(path))
+    try:
+        # Not final: what is looked at may end within a letter.
+        codecs.getincrementaldecoder(UTF_8)().decode(beginning)
+    except UnicodeDecodeError:
+        return UTF_8 if beginning.startswith(PARQUET_MAGIC) else "latin-1"
+    return UTF_8
 
 
 def format_of_log(path: Path, preset: str | None = None) -> LogFormat:
@@ -137,61 +136,50 @@ def format_of_log(path: Path, preset: str | None = None) -> LogFormat:
         except ValueError as error:
             raise InputError(Finding("unknown-preset", str(error), key="--preset")) from None
     found = recognised(path)
-    if found is None or found in _WITHOUT_MACHINE:
-        message = _unknown(path) if found is None else _WITHOUT_MACHINE[found](path)
-        raise InputError(Finding("unknown-format", message, Place(str(path))))
-    if path.is_dir() and found in _ONE_FILE:
+    message = ""
+    if found is None:
+        message = _unknown(path)
+    elif found == TABLE:
+        message = _table_without_columns(path)
+    elif found == ALEA:
         message = (
-            f"expected a file, found a folder; a log in the format {found.called} is one file,"
-            f" such as {_first_file(path)}"
+            "it is in the extended format of Alea, whose jobs name properties of nodes: a scenario"
+            " with the trace source 'alea' describes these"
         )
+    elif path.is_dir() and found in (SWF, BATSIM):
+        message = f"expected a file of the format {found.called}, found a folder"
+    if found is None or message:
         raise InputError(Finding("unknown-format", message, Place(str(path))))
     return found
 
 
 def _unknown(path: Path) -> str:
     """Return the reason why a file is no known log."""
-    known = ", ".join(one.called for one in (SWF, BATSIM, SACCT, PBS))
     beginning = _beginning(_first_file(path))
     if not beginning.strip():
-        return f"expected a log of a known format: {known}; the file is empty"
-    if beginning[_TAR_AT:].startswith(_TAR):
-        return f"expected a log of a known format: {known}; it is a tar archive, unpack it first"
-    if beginning.startswith(b"\0"):
-        return f"expected a log of a known format: {known}; it begins with zero bytes, not text"
-    message = f"expected a log of a known format: {known}; it is none of these"
-    cause = sacct_remedy(next(iter(_lines_of(beginning)), ""))
-    return f"{message}: {cause}" if cause else message
+        cause = "the file is empty"
+    elif beginning[_TAR_AT:].startswith(_TAR):
+        cause = "it is a tar archive, unpack it first"
+    else:
+        cause = sacct_remedy(next(iter(_lines_of(beginning)), "")) or "it is none of these"
+    known = ", ".join(one.called for one in (SWF, BATSIM, SACCT, PBS))
+    return f"expected a log of a known format: {known}; {cause}"
 
 
 def _table_without_columns(path: Path) -> str:
     """Return the way to describe a table of unknown columns."""
     file = _first_file(path)
     beginning = _beginning(file)
-    is_text = not beginning.startswith(_PARQUET)
+    is_text = not beginning.startswith(PARQUET_MAGIC)
     separator = _separator(_lines_of(beginning)) if is_text else ","
-    names: Sequence[str] = ()
+    told = ""
     with suppress(InputError):
-        names = open_rows(file, separator).names
-    told = f" with the columns {', '.join(names)}" if names else ""
+        told = f" with the columns {', '.join(open_rows(file, separator).names)}"
     delimiter = "" if separator == "," else f", delimiter: {json.dumps(separator)}"
-    # As `trace convert` writes it.
-    if _NEEDED.issubset(names):
-        return (
-            f"it is a table{told}, whose machine nothing tells; the trace of a scenario reads it:"
-            f" {{source: table, path: {path.name}{delimiter}}}"
-        )
     return (
         f"it is a table{told}, of no known data set ('hpcsched trace presets'); the trace of a"
         f" scenario says what they are: {{source: table, path: {path.name}{delimiter}, columns:"
         " {job_id: ..., submit_time: ..., run_time: ..., requested_time: ..., units: ...}}"
-    )
-
-
-def _alea_without_nodes(_path: Path) -> str:
-    return (
-        "it is in the extended format of Alea, whose jobs name properties of nodes: a scenario"
-        " with the trace source 'alea' describes these"
     )
 
 
@@ -209,26 +197,9 @@ def refuse_log(path: Path) -> None:
 
 
 def _beginning(path: Path) -> bytes:
-    try:
-        with open_file(path) as file:
-            return unpacked(file).read(_LOOKED_AT)
-    except (OSError, *DAMAGE) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        message = f"it cannot be read: {reason}"
-        raise InputError(Finding("missing-file", message, Place(str(path)))) from None
-
-
-def _encoding(beginning: bytes) -> str:
-    if beginning.startswith(_PARQUET):
-        return UTF_8
-    if beginning.startswith(_UTF_16):
-        return "utf-16"
-    try:
-        # Not final: what is looked at may end within a letter.
-        codecs.getincrementaldecoder(UTF_8)().decode(beginning)
-    except UnicodeDecodeError:
-        return "latin-1"
-    return UTF_8
+    with reading(path), open_text(path) as (_, stream):
+        beginning: bytes = stream.read(_LOOKED_AT)
+    return beginning
 
 
 def _is_sacct(lines: Sequence[str]) -> bool:
@@ -267,10 +238,6 @@ def _most(lines: Iterable[str], fits: Callable[[str], object]) -> bool:
     return bool(found) and 2 * sum(found) >= len(found)
 
 
-def _is_pbs(lines: Sequence[str]) -> bool:
-    return _most(lines, _PBS.match)
-
-
 def _is_batsim(lines: Sequence[str]) -> bool:
     text = "\n".join(lines)
     if not text.lstrip().startswith("{"):
@@ -303,45 +270,31 @@ def _is_philly(lines: Sequence[str]) -> bool:
     return text.lstrip().startswith("[") and '"attempts"' in text and '"submitted_time"' in text
 
 
-def _is_eurora(lines: Sequence[str]) -> bool:
-    return {USED, LIMIT} <= set(lines[0].split(";"))
-
-
 def _is_alea(lines: Sequence[str]) -> bool:
     def fits(line: str) -> bool:
         fields = line.split()
         return (
             len(fields) == _ALEA_FIELDS
             and all(map(_NUMBER.fullmatch, fields[:_SWF_FIELDS]))
-            and fields[_ALEA_NODES][0] + fields[_ALEA_NODES][-1] == "{}"
+            and fields[_SWF_FIELDS][0] + fields[_SWF_FIELDS][-1] == "{}"
         )
 
     return _most(lines, fits)
 
 
-def _is_table(lines: Sequence[str]) -> bool:
-    return lines[0].count(_separator(lines)) >= 2 and ":" not in lines[0]
-
-
 def _separator(lines: Sequence[str]) -> str:
     """Return the separator that the first line has most of; commas of a file without lines."""
-    return max(_SEPARATORS, key=lines[0].count) if lines else ","
+    return max((",", ";", "\t"), key=lines[0].count) if lines else ","
 
 
 _FITS: Mapping[LogFormat | str, Callable[[Sequence[str]], bool]] = {
     SACCT: _is_sacct,
-    PBS: _is_pbs,
+    PBS: lambda lines: _most(lines, _PBS.match),
     BATSIM: _is_batsim,
     SWF: _is_swf,
     "philly": _is_philly,
-    "eurora": _is_eurora,
+    "eurora": lambda lines: {USED, LIMIT} <= set(lines[0].split(";")),
     ALEA: _is_alea,
-    TABLE: _is_table,
+    TABLE: lambda lines: lines[0].count(_separator(lines)) >= 2 and ":" not in lines[0],
 }
 """Formats of text, or presets by name, with tests of the first lines; the first that fits is it."""
-
-_WITHOUT_MACHINE: Mapping[LogFormat, Callable[[Path], str]] = {
-    TABLE: _table_without_columns,
-    ALEA: _alea_without_nodes,
-}
-"""Formats that need a scenario, each with the message that says how to write it."""

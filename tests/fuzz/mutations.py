@@ -164,7 +164,6 @@ LENIENT = {
     "unsorted": "sort",
     "missing_requested_time": "run_time",
     "fractional_seconds": "outward",
-    "undecodable": "replace",
 }
 MORE = {
     "pbs-accounting": {"duplicate": "keep"},

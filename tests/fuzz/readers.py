@@ -90,7 +90,6 @@ READERS: Mapping[str, Opens] = {
             unsorted="skip",
             missing_requested_time="run_time",
             missing_memory="zero",
-            unlike_processors="request",
         ),
         SYSTEM,
     ),

@@ -45,10 +45,8 @@ def test_logs_of_several_formats(tmp_path: Path, text: str, machine: tuple[int, 
     "odd", ["1 - - 60 2", "a remark", "1 0 nan 60 2 - - 2 - - - - - - - - - -"]
 )
 def test_an_odd_first_record(tmp_path: Path, odd: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The log is known all the same, with its header; the record is counted as malformed."""
+    """The log is known all the same; the record is counted as malformed."""
     log = samples.written(tmp_path, f"{odd}\n{samples.SWF}")
-    if len(odd.split()) < 18:
-        assert look_at(log, ["easy"]).machine[:2] == (4, 2)
     assert cli.main(["trace", "info", str(log)]) == 0
     out, err = capsys.readouterr()
     assert "log: Standard Workload Format" in err

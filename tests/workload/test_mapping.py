@@ -42,13 +42,6 @@ def test_nodes_of_20(processors: int, units: int, size: int) -> None:
     assert whole_nodes(processors, 20) == (units, size)
 
 
-@pytest.mark.parametrize(("processors", "per_node"), [(0, 20), (-1, 20), (20, 0), (20, -1)])
-def test_nothing_is_not_packed(processors: int, per_node: int) -> None:
-    """There must be something to pack, and room for it on a node."""
-    with pytest.raises(ValueError, match="at least one processor"):
-        whole_nodes(processors, per_node)
-
-
 @tries(300)
 @given(processors=st.integers(1, 10**6), per_node=st.integers(1, 300))
 def test_units_are_as_large_as_can_be(processors: int, per_node: int) -> None:

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
-from math import gcd, isqrt
-from typing import NamedTuple
-
-import numpy as np
+from math import gcd
+from typing import Literal, NamedTuple
 
 from hpcsched.system.space import slots_per_node
 from hpcsched.system.system import System
+from hpcsched.workload.readers.policies import UnusableError
 
 _DIVISIBLE = "mem"
 """Resource type that any number of units can share, rounded up: bytes, of which there are many."""
@@ -54,49 +53,28 @@ def on_nodes(amounts: Mapping[str, int], nodes: int) -> EqualUnits:
 
 def smallest(amounts: Mapping[str, int]) -> EqualUnits:
     """Return the largest possible number of equal units: 8 cores and 2 GPUs make 2 units."""
-    return _shared(amounts, _common(amounts))
-
-
-def largest_on_a_node(amounts: Mapping[str, int], system: System) -> EqualUnits:
-    """Return the smallest number of equal units that fit on an idle node of the largest group each.
-
-    The largest group is that with the most nodes, the first among equals. If it can hold no unit of
-    any size, the units are the smallest.
-
-    Parameters
-    ----------
-    amounts
-        Declared amounts of the whole job.
-    system
-        The system.
-    """
-    common = _common(amounts)
-    group = max(range(len(system.groups)), key=lambda k: system.groups[k].count)
-    node = sum(system.groups[k].count for k in range(group))
-    capacity = system.capacity[node]
-    for units in _divisors(common):
-        shared = _shared(amounts, units)
-        if bool(np.all(np.asarray(system.request(shared.amounts)) <= capacity)):
-            return shared
-    return _shared(amounts, common)
-
-
-def _common(amounts: Mapping[str, int]) -> int:
-    common = gcd(*(amount for name, amount in amounts.items() if name != _DIVISIBLE))
-    if common < 1:
-        raise ValueError("expected amounts of more than memory")
-    return common
-
-
-def _shared(amounts: Mapping[str, int], units: int) -> EqualUnits:
+    units = gcd(*(amount for name, amount in amounts.items() if name != _DIVISIBLE))
     return EqualUnits(units, {name: -(-amount // units) for name, amount in amounts.items()})
 
 
-def _divisors(number: int) -> list[int]:
-    """Return all divisors, in ascending order."""
-    # Divisors come in pairs d and number/d, one of them at most the square root.
-    small = [d for d in range(1, isqrt(number) + 1) if number % d == 0]
-    return sorted({*small, *(number // d for d in small)})
+def divided(
+    amounts: Mapping[str, int],
+    parts: int,
+    policy: Literal["spread", "up", "skip", "error"],
+    what: Literal["nodes", "units"],
+) -> EqualUnits:
+    """Return the units of a job on its nodes; the policy decides on an uneven division.
+
+    `spread` makes the smallest units, `up` rounds up. Otherwise UnusableError is raised, with the
+    reason `uneven_nodes` or `uneven_units`.
+    """
+    found = on_nodes(amounts, parts)
+    if not found.uneven or policy == "up":
+        return found
+    if policy == "spread":
+        return smallest(amounts)._replace(uneven=True)
+    told = ", ".join(f"{n} {name}" for name, n in amounts.items() if n and name != _DIVISIBLE)
+    raise UnusableError(f"uneven_{what}", f"{told} cannot be shared equally among {parts} {what}")
 
 
 def processors_per_node(system: System, request: tuple[int, ...]) -> int:
@@ -128,8 +106,6 @@ def whole_nodes(processors: int, per_node: int) -> tuple[int, int]:
     >>> [whole_nodes(n, 20) for n in (40, 30, 7, 23)]
     [(2, 20), (2, 15), (1, 7), (23, 1)]
     """
-    if processors < 1 or per_node < 1:
-        raise ValueError("expected at least one processor and one that fits on a node")
     # Largest divisor first; 1 divides every number, so that there always is one.
     size = next(d for d in range(min(processors, per_node), 0, -1) if processors % d == 0)
     return processors // size, size

@@ -24,16 +24,12 @@ from hpcsched.workload.job import LONGEST, TracedJob, time_fault
 from hpcsched.workload.job_columns import NUMBERED
 from hpcsched.workload.readers.policies import RecordPolicies, SetAsideError, UnusableError
 from hpcsched.workload.readers.quantities import WholeSeconds
-from hpcsched.workload.readers.text_files import TextEncoding
 from hpcsched.workload.trace_source import TraceAccount
 
 if TYPE_CHECKING:
     from hpcsched.workload.job_batches import JobColumns, RequestNumbers
 
 VerdictArray = npt.NDArray[np.int8]
-
-_Place = tuple[int, int]
-"""Place of a record in the sorted log: its submit time, and its position in the log, from 1."""
 
 REASONS: Mapping[Verdict, tuple[str, str]] = {
     Verdict.NO_NUMBER: ("malformed", "expected a job number and a submit time, found -1"),
@@ -82,6 +78,10 @@ class ReadRequest(NamedTuple):
     changes: Sequence[str] = ()
 
 
+NO_REQUEST = Request(1, ())
+"""Request of a record with a fault."""
+
+
 @dataclass(slots=True)
 class Block:
     """Records of a log as columns, `[L]`, times in seconds; -1 where a number is not given.
@@ -99,7 +99,7 @@ class Block:
     think_time
         Time after the end of the preceding job; 0 without one.
     faults
-        Why records give no job, if the verdict alone does not say it.
+        Why lines are no records.
     changes
         Clippings of records, by name.
     preceding
@@ -209,14 +209,12 @@ class _Batch(NamedTuple):
 
 
 class _Skipped(NamedTuple):
-    """A record that gives no job: why, where it is, and its place in the sorted log."""
+    """Record that gives no job: its position in the log, from 1, the reason, and its place."""
 
     record: int
-    reason: str
-    problem: UnusableError | None
+    problem: UnusableError
     file: Path
     line: int
-    place: _Place
 
 
 class LogSource(ABC):
@@ -224,10 +222,7 @@ class LogSource(ABC):
 
     Every record counts once in the account: submitted, or skipped for the first reason that
     applies. A reason is the name of a policy; or the kind of a record that is no job, in formats
-    with other records; or `after_first_jobs` in a log that had to be sorted before its first jobs
-    were known. Every record behind the last of these jobs has this reason, whatever it is: the
-    other counts are those of the sorted log, read as far as that job. A record without a submit
-    time has the place of the record before it.
+    with other records; or `after_first_jobs` for further jobs of a log that had to be sorted.
 
     Attributes
     ----------
@@ -248,12 +243,12 @@ class LogSource(ABC):
     numbers_jobs = False
     """Whether only jobs have numbers of their own, and records without a job may repeat them."""
 
-    def __init__(
-        self, policies: RecordPolicies, system: System, lines: LogReader, encoding: TextEncoding
-    ) -> None:
+    renumber_from: int | None = None
+    """First number of jobs whose number another job has; None: they give no job."""
+
+    def __init__(self, policies: RecordPolicies, system: System, lines: LogReader) -> None:
         self.account = TraceAccount()
         self.system = system
-        self.encoding = encoding
         self.seconds = WholeSeconds(policies.fractional_seconds)
         self.lines = lines
         self.finished = False
@@ -282,11 +277,6 @@ class LogSource(ABC):
         if self._waits is None:
             self._waits = {}
         return self._waits
-
-    @property
-    def keeps_waits(self) -> bool:
-        """True if recorded wait times were requested."""
-        return self._waits is not None
 
     @abstractmethod
     def blocks(self, most: int | None) -> Iterator[Block]:
@@ -348,24 +338,19 @@ class LogSource(ABC):
                 raise fault
         self.finished = True
 
-    def checks(self) -> RecordChecks:
-        """Return the checks of the records, from the first on."""
-        return self.own_checks()
+    def _batches(self, numbers: "RequestNumbers") -> Iterator[_Batch]:
+        """Yield the jobs in order of submission; nothing of them has been counted."""
+        from hpcsched.workload.job_batches import numbered  # noqa: PLC0415
 
-    def own_checks(self, *, sorts: bool = False, renumber_from: int | None = None) -> RecordChecks:
-        """Return the checks of the policies.
-
-        Parameters
-        ----------
-        sorts
-            Allow any order of submit times, whatever the policy says.
-        renumber_from
-            First number of jobs whose number another job has; None: they give no job.
-        """
+        self.begin()
+        self._read = 0
+        self._skipped: deque[_Skipped] = deque()
+        self._changes: dict[int, list[str]] = {}
         policies = self._policies
+        sort = policies.unsorted == "sort"
         stand_in = policies.missing_requested_time
-        return RecordChecks(
-            sorts=sorts or policies.unsorted == "sort",
+        self._checks = RecordChecks(
+            sorts=sort,
             skips_zero_run_time=policies.zero_run_time == "skip",
             clips=policies.over_requested_time == "clip",
             missing_requested_time=(
@@ -374,30 +359,8 @@ class LogSource(ABC):
             longest=LONGEST,
             largest_sum=jobs_read.LARGEST_SUM,
             numbers_jobs=self.numbers_jobs,
-            renumber_from=renumber_from,
+            renumber_from=self.renumber_from,
         )
-
-    def _batches(self, numbers: "RequestNumbers") -> Iterator[_Batch]:
-        """Yield the jobs in order of submission; nothing of them has been counted."""
-        from hpcsched.workload.job_batches import numbered  # noqa: PLC0415
-
-        self.begin()
-        self._submitted = 0  # the latest submit time that was read
-        self._read = 0
-        self._skipped: deque[_Skipped] = deque()
-        self._changes: dict[int, list[str]] = {}
-        sort = self._policies.unsorted == "sort"
-        # Only if the first jobs follow from sorting: records without a job, by place.
-        self._noted: list[tuple[_Place, str]] | None = (
-            [] if sort and self._policies.jobs is not None else None
-        )
-        self._checks = self.checks()
-        # Few of the others are found in a log, and a message is made of each.
-        self._without_message = [
-            verdict
-            for verdict, (reason, _) in self.reasons.items()
-            if reason != "malformed" and getattr(self._policies, reason, None) == "skip"
-        ]
         batches = self._sorted_jobs() if sort else self._read_blocks(numbers)
         for columns, records, last in batches:
             request = numbered(columns.request, columns.requests, numbers)
@@ -407,31 +370,18 @@ class LogSource(ABC):
     def _count_records(self, last: int) -> None:
         """Count the records up to the `last`, from 1; raises InputError at the error of one."""
         while self._skipped and self._skipped[0].record <= last:
-            skipped = self._skipped.popleft()
-            self.account.read = skipped.record
-            reason = skipped.reason
-            if skipped.problem is not None:
-                self._check_policy(skipped.problem, skipped.file, skipped.line)
-            if self._noted is None:
-                self.account.skipped[reason] += 1
-            else:
-                self._noted.append((skipped.place, reason))
+            record, problem, file, line = self._skipped.popleft()
+            reason = problem.reason
+            self.account.read = record
+            if self._is_error(problem):
+                hint = f"; the policy {reason!r} of the trace source says what else to do"
+                message = f"{problem}{hint if hasattr(self._policies, reason) else ''}"
+                place = Place(str(file), line)
+                raise InputError(Finding(reason.replace("_", "-"), message, place))
+            if reason == "malformed":
+                self.account.note_fault(f"{file.name}:{line}", str(problem))
+            self.account.skipped[reason] += 1
         self.account.read = max(self.account.read, last)
-
-    def _check_policy(self, problem: UnusableError, file: Path, line: int) -> None:
-        """Note a malformed record; raise InputError for one that a policy calls an error."""
-        reason = problem.reason
-        if self._is_error(problem):
-            hint = f"; the policy {reason!r} of the trace source says what else to do"
-            raise InputError(
-                Finding(
-                    reason.replace("_", "-"),
-                    f"{problem}{hint if hasattr(self._policies, reason) else ''}",
-                    Place(str(file), line),
-                )
-            )
-        if reason == "malformed":
-            self.account.note_fault(f"{file.name}:{line}", str(problem))
 
     def _is_error(self, problem: UnusableError) -> bool:
         """Return whether the policy calls a record an error."""
@@ -443,28 +393,14 @@ class LogSource(ABC):
         """Yield the jobs of the whole log in order of submission."""
         from hpcsched.workload.job_batches import BATCH, RequestNumbers  # noqa: PLC0415
 
-        limit = self._policies.jobs
         held: list[_Batch] = []
-        count = 0
         for batch in self._read_blocks(RequestNumbers()):
             self._count_records(batch.last)
             held.append(batch)
-            count += len(batch.records)
-            # Jobs that are none of the first ones are not held in memory.
-            if limit is not None and count > 2 * limit + BATCH:
-                held, count = [_in_order(held, limit)], limit
-        columns, records, _ = _in_order(held, limit)
-        if self._noted is not None:
-            skipped = self.account.skipped
-            last = None
-            if len(records) == limit:
-                last = int(columns.submit_time[-1]), int(records[-1])
-            for place, reason in self._noted:
-                if last is None or place <= last:
-                    skipped[reason] += 1
-            left = self.account.read - skipped.total() - len(records)
-            if left:
-                skipped["after_first_jobs"] = left
+        columns, records, _ = _in_order(held, self._policies.jobs)
+        left = sum(len(batch.records) for batch in held) - len(records)
+        if left:
+            self.account.skipped["after_first_jobs"] = left
         for first in range(0, len(records), BATCH):
             rows = np.arange(first, min(first + BATCH, len(records)))
             yield _Batch(columns.take(rows), records[rows], self._read)
@@ -498,37 +434,35 @@ class LogSource(ABC):
         """Apply the policies to each record; return those that give a job, `most` at most."""
         verdicts = block.verdicts
         earliest, lasting = self._checks.earliest, self._checks.sum
-        given = verdicts.copy()
-        cut = checked(block, self._checks)
-        # A reader's own fault holds if no earlier check has found another.
-        own = {k for k in block.faults if given[k] == verdicts[k]}
+        refused = np.array([one.fault is not None for one in block.requests], dtype=np.bool_)
+        if refused.any():
+            of_record = (block.request >= 0) & refused[block.request]
+            verdicts[of_record & (verdicts == Verdict.JOB)] = Verdict.REFUSED_REQUEST
+        cut = np.zeros(len(verdicts), dtype=np.bool_)
+        self._checks.check(
+            block.job_id,
+            block.submit_time,
+            block.run_time,
+            block.requested_time,
+            block.think_time,
+            verdicts,
+            cut,
+        )
         rows = np.flatnonzero(verdicts == Verdict.JOB)[:most]
         end = int(rows[-1]) + 1 if len(rows) == most else len(verdicts)
-        silent = np.isin(verdicts, self._without_message).tolist()
         for k in np.flatnonzero(verdicts[:end] != Verdict.JOB).tolist():
-            reason, problem = "", None
-            if silent[k] and k not in own:
-                reason, _ = self.reasons[Verdict(int(verdicts[k]))]
-            else:
-                before = rows[: np.searchsorted(rows, k)]
-                problem = block.faults[k] if k in own else None
-                problem = problem or self._problem(
-                    k, block, before, earliest=earliest, lasting=lasting
-                )
-                reason = problem.reason
-            place = (0, 0) if self._noted is None else self._place(k, block)
-            record, line = self._read + 1 + k, int(block.line[k])
-            self._skipped.append(_Skipped(record, reason, problem, block.path(k), line, place))
-            if problem is not None and self._is_error(problem):
+            before = rows[: np.searchsorted(rows, k)]
+            problem = block.faults.get(k) or self._problem(k, block, before, earliest, lasting)
+            record = self._read + 1 + k
+            self._skipped.append(_Skipped(record, problem, block.path(k), int(block.line[k])))
+            if self._is_error(problem):
                 rows = before
                 break
         self._note_changes(block, rows, cut)
-        if len(verdicts):
-            self._submitted, _ = self._place(len(verdicts) - 1, block)
         return rows
 
     def _problem(
-        self, k: int, block: Block, before: IntArray, *, earliest: int, lasting: int
+        self, k: int, block: Block, before: IntArray, earliest: int, lasting: int
     ) -> UnusableError:
         """Return why record `k` gives no job."""
         verdict = Verdict(int(block.verdicts[k]))
@@ -553,28 +487,18 @@ class LogSource(ABC):
         found = {"job_id": int(block.job_id[k]), "submit_time": submit_time, "earliest": earliest}
         return UnusableError(reason, message.format(**found))
 
-    def _place(self, k: int, block: Block) -> _Place:
-        """Return the place of a record in the sorted log: without a time, that of one before."""
-        record = self._read + 1 + k
-        while k >= 0 and block.submit_time[k] < 0:
-            k -= 1
-        return self._submitted if k < 0 else int(block.submit_time[k]), record
-
     def _note_changes(self, block: Block, rows: IntArray, cut: npt.NDArray[np.bool_]) -> None:
         """Note the clippings of jobs."""
-        changes = [(k, ["over_requested_time"]) for k in rows[cut[rows]].tolist()]
-        taken = set(rows.tolist()) if block.changes else set()
-        changes += [(k, found) for k, found in block.changes.items() if found and k in taken]
-        if any(one.changes for one in block.requests):
-            requests = [block.requests[number] for number in block.request[rows].tolist()]
-            of_rows = zip(rows.tolist(), requests, strict=True)
-            changes += [(k, list(request.changes)) for k, request in of_rows if request.changes]
-        for k, found in changes:
-            for change in found:
+        for k in rows[cut[rows]].tolist():
+            self.note_change(self._read + 1 + k, "over_requested_time")
+        if not block.changes and not any(one.changes for one in block.requests):
+            return
+        for k in rows.tolist():
+            for change in (*block.changes.get(k, ()), *block.requests[block.request[k]].changes):
                 self.note_change(self._read + 1 + k, change)
 
     def note_change(self, record: int, change: str) -> None:
-        """Note a clipping of a job, which counts once the job is yielded."""
+        """Count a clipping of a job once the job is yielded."""
         self._changes.setdefault(record, []).append(change)
 
     def check_room(self, request: Request, amounts: Mapping[str, int]) -> None:
@@ -600,25 +524,6 @@ class LogSource(ABC):
         raise UnusableError(
             "larger_than_system", f"{request.units} units are requested, and at most {room} fit"
         )
-
-
-def checked(block: Block, checks: RecordChecks) -> npt.NDArray[np.bool_]:
-    """Change the verdicts of a block into those on its records; return which run times were cut."""
-    refused = np.array([one.fault is not None for one in block.requests], dtype=np.bool_)
-    if refused.any():
-        of_record = (block.request >= 0) & refused[block.request]
-        block.verdicts[of_record & (block.verdicts == Verdict.JOB)] = Verdict.REFUSED_REQUEST
-    cut = np.zeros(len(block.verdicts), dtype=np.bool_)
-    checks.check(
-        block.job_id,
-        block.submit_time,
-        block.run_time,
-        block.requested_time,
-        block.think_time,
-        block.verdicts,
-        cut,
-    )
-    return cut
 
 
 def _in_order(batches: Sequence[_Batch], most: int | None) -> _Batch:

@@ -11,14 +11,12 @@ Unix times, so that the zone of a site does not matter.
 """
 
 import re
-from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Literal, NamedTuple, Self
 
 from pydantic import Field, field_validator
 
-from hpcsched._core import Verdict
 from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST
@@ -33,9 +31,9 @@ from hpcsched.workload.readers.policies import (
     SetAsideError,
     UnusableError,
 )
-from hpcsched.workload.readers.quantities import exact_seconds
+from hpcsched.workload.readers.quantities import exact_number
 from hpcsched.workload.readers.record_source import Record
-from hpcsched.workload.readers.text_files import TextEncoding, TextLines
+from hpcsched.workload.readers.text_files import TextLines
 
 _SIZE = re.compile(r"([0-9]{1,15})([kmgtp]?)([bw]?)", re.IGNORECASE)
 _POWERS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
@@ -43,8 +41,6 @@ _WORD = 8
 _TIME = re.compile(r"[0-9]{1,10}(:[0-9]{1,4}){0,3}(\.[0-9]{1,9})?")
 _TIME_PARTS = 1, 60, 3600, 86_400
 """Seconds of each part of a time, from the last."""
-SIZES = frozenset({"mem"})
-"""Resources of chunks that are amounts of memory."""
 
 
 class Chunk(NamedTuple):
@@ -69,12 +65,10 @@ def parse_select(text: str, resources: frozenset[str]) -> list[Chunk]:
 
     Parameters
     ----------
-    text
-        The request.
     resources
         Resources to read; other entries, such as `mpiprocs` or `host`, are ignored.
     """
-    return [_chunk(part, resources, cores="ncpus", names=False) for part in text.split("+")]
+    return [_chunk(part, resources, nodes=False) for part in text.split("+")]
 
 
 def parse_nodes(text: str, resources: frozenset[str]) -> list[Chunk]:
@@ -85,40 +79,37 @@ def parse_nodes(text: str, resources: frozenset[str]) -> list[Chunk]:
 
     Parameters
     ----------
-    text
-        The request.
     resources
         Resources to read, by the names of PBS Professional.
     """
     # What follows '#' is about the whole request, such as '#excl'.
     body = text.partition("#")[0]
-    return [_chunk(part, resources, cores="ppn", names=True) for part in body.split("+")]
+    return [_chunk(part, resources, nodes=True) for part in body.split("+")]
 
 
 _TORQUE = {"ppn": "ncpus", "gpus": "ngpus", "mics": "nmics"}
 
 
-def _chunk(text: str, resources: frozenset[str], *, cores: str, names: bool) -> Chunk:
+def _chunk(text: str, resources: frozenset[str], *, nodes: bool) -> Chunk:
     first, *words = text.split(":")
     count = 1
     if is_count(first):
         count = int(first)
-    elif "=" in first or (names and first):
+    elif "=" in first or (nodes and first):
         words = [first, *words]
     else:
-        raise ValueError(f"expected chunks such as 2:{cores}=8, found {text!r}")
+        count = 0
     if count < 1:
-        raise ValueError(f"expected chunks from 1 on, found {text!r}")
+        example = "2:ppn=8" if nodes else "2:ncpus=8"
+        raise ValueError(f"expected chunks such as {example}, found {text!r}")
     amounts = {"ncpus": 1}
     for word in words:
         key, equals, value = word.partition("=")
-        name = _TORQUE.get(key, key) if names else key
-        if not equals:
-            if not names:
-                raise ValueError(f"expected resources such as {cores}=8, found {word!r}")
-            continue
-        if name == "ncpus" or name in resources:
-            amounts[name] = parse_size(value) if name in SIZES else parse_count(value, key)
+        name = _TORQUE.get(key, key) if nodes else key
+        if not equals and not nodes:
+            raise ValueError(f"expected resources such as ncpus=8, found {word!r}")
+        if equals and (name == "ncpus" or name in resources):
+            amounts[name] = parse_size(value) if name == "mem" else parse_count(value, key)
     return Chunk(count, amounts)
 
 
@@ -143,11 +134,9 @@ def parse_time(text: str) -> int | Fraction:
     """Return a time such as `12:00:00`, `1:00:00:00` (a day), `3600` or `0.5` in seconds."""
     if not _TIME.fullmatch(text):
         raise ValueError(f"expected a time such as 12:00:00, found {text!r}")
-    whole, _, rest = text.partition(".")
+    whole, dot, rest = text.partition(".")
     parts = zip(reversed(whole.split(":")), _TIME_PARTS, strict=False)
-    return sum(int(part) * of for part, of in parts) + exact_seconds(
-        int(rest or 0), 10 ** len(rest)
-    )
+    return sum(int(part) * of for part, of in parts) + exact_number(f"0{dot}{rest}")
 
 
 _DATE = re.compile(r"[0-9]{1,2}/[0-9]{1,2}/[0-9]{4} [0-9]{1,2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?")
@@ -158,55 +147,27 @@ ENDED = "E"
 """Type of the record of a job's end."""
 
 
-class EndRecord(NamedTuple):
-    """Record of the end of a job.
-
-    Attributes
-    ----------
-    number
-        Number of the job or array task.
-    attributes
-        Values by attribute, as texts.
-    """
-
-    number: int
-    attributes: dict[str, str]
-
-
-def parse_end(line: bytes) -> EndRecord:
-    """Return the record of the end of a job.
-
-    Parameters
-    ----------
-    line
-        The line, in UTF-8.
-    """
+def parse_end(line: str) -> tuple[int, dict[str, str]]:
+    """Return the number of a job or array task that ended, and its attributes as texts."""
     # At most three splits: attributes may contain semicolons.
-    fields = _text(line).split(";", 3)
+    fields = line.strip().split(";", 3)
     if len(fields) < 4 or not _DATE.fullmatch(fields[0]) or not _TYPE.fullmatch(fields[1]):
-        raise UnusableError(
-            "malformed", "expected a record such as 03/01/2024 12:00:00;E;123.server;user=…"
-        )
+        raise ValueError("expected a record such as 03/01/2024 12:00:00;E;123.server;user=…")
     _, kind, job_id, said = fields
     if kind != ENDED:
         raise SetAsideError(f"record_{kind}", f"a record of the type {kind}")
-    return EndRecord(_number(job_id), _attributes(said))
+    return _number(job_id), _attributes(said)
 
 
 def _number(text: str) -> int:
     match = _JOB_ID.fullmatch(text)
     if match is None:
-        raise UnusableError("malformed", f"expected a job id such as 123.server, found {text!r}")
+        raise ValueError(f"expected a job id such as 123.server, found {text!r}")
     job = int(match[1])
     task = match[2] if match[2] is not None else match[3]
-    if task is None:
-        return job
-    if not task:
+    if task == "":
         raise SetAsideError("whole_array", "the end of an array, whose tasks have records")
-    try:
-        return task_number(job, int(task))
-    except ValueError as error:
-        raise UnusableError("malformed", str(error)) from None
+    return job if task is None else task_number(job, int(task))
 
 
 def _attributes(text: str) -> dict[str, str]:
@@ -220,14 +181,8 @@ def _attributes(text: str) -> dict[str, str]:
         elif last:
             found[last] += f" {word}"
         else:
-            raise UnusableError("malformed", f"expected attributes such as user=…, found {word!r}")
+            raise ValueError(f"expected attributes such as user=…, found {word!r}")
     return found
-
-
-def _text(line: bytes) -> str:
-    if b"\0" in line:
-        raise UnusableError("malformed", "expected text, found a NUL byte")
-    return line.decode().strip()
 
 
 _TAKEN_FOR = {"ncpus": "core", "mem": "mem", "ngpus": "gpu", "nmics": "mic"}
@@ -272,11 +227,10 @@ class PbsAccountingParams(AccountingLogParams):
 class PbsAccountingSource(AccountingLogSource):
     """Stream of the jobs of a log, or of a folder of daily logs in the order of their names.
 
-    Reasons for skipping a record, in the order in which they apply: `undecodable`, `malformed`,
-    `record_Q` and so on for records of other types, `whole_array`, `never_started`,
-    `fractional_seconds`, `duplicate`, `unsorted`,
-    `zero_run_time`, `missing_requested_time`, `unlike_chunks`, `missing_memory`, `uneven_nodes`,
-    `larger_than_system`.
+    Reasons for skipping a record, in the order in which they apply: `malformed`, `record_Q` and so
+    on for records of other types, `whole_array`, `never_started`, `fractional_seconds`,
+    `duplicate`, `unsorted`, `zero_run_time`, `missing_requested_time`, `unlike_chunks`,
+    `missing_memory`, `uneven_nodes`, `larger_than_system`.
 
     Users, groups (accounts where there are none) and queues are numbered from 1 as they appear;
     `comments` name them.
@@ -295,7 +249,7 @@ class PbsAccountingSource(AccountingLogSource):
         return cls(params, context.system)
 
     def __init__(self, params: PbsAccountingParams, system: System) -> None:
-        lines = TextLines(Path(params.path), TextEncoding(params.encoding, params.undecodable))
+        lines = TextLines(Path(params.path), params.encoding)
         super().__init__(params, lines, system)
         self._params = params
         self._types = {**_TAKEN_FOR, **params.resource_types}
@@ -305,25 +259,25 @@ class PbsAccountingSource(AccountingLogSource):
                 Finding("empty-trace", "the log has no records", Place(str(lines.path), 1))
             )
 
-    def record_of(self, line: bytes) -> Record:
-        """Return the content of a line; raises UnusableError or ValueError if there is none."""
+    def record_of(self, line: str) -> Record:
+        """Return the content of a line."""
         number, said = parse_end(line)
         # PBS writes start=0 for a job that was deleted before its start.
         if said.get("start") == "0":
-            with suppress(UnusableError, ValueError):
-                self.note_submission(self._submitted_at(said))
             raise SetAsideError("never_started", "a job that was not started")
-        submit_time = self._submitted_at(said)
-        self.note_submission(submit_time)
+        submit_time = self._second(said, "ctime" if "ctime" in said else "qtime")
         end_time, start_time = self._second(said, "end"), self._second(said, "start")
-        run_time = end_time - start_time
-        if run_time < 0:
+        if end_time < start_time:
             raise ValueError("the job ends before it starts")
         queue = said.get("queue", "")
-        record = Record(
-            self.number_of(number, submit_time),
+        # A walltime is optional in PBS: queues may run jobs without a limit.
+        limit = said.get("Resource_List.walltime")
+        return Record(
+            number,
             submit_time,
-            run_time,
+            end_time - start_time,
+            -1 if limit is None else self.seconds.duration(parse_time(limit)),
+            lambda: self._request(said),
             details=(
                 said.get("user", ""),
                 said.get("group") or said.get("account", ""),
@@ -334,17 +288,6 @@ class PbsAccountingSource(AccountingLogSource):
             texts=(said.get("jobname") or None, queue or None, None),
             wait=start_time - submit_time,
         )
-        # A walltime is optional in PBS: queues may run jobs without a limit.
-        limit = said.get("Resource_List.walltime")
-        try:
-            wanted = -1 if limit is None else self.seconds.duration(parse_time(limit))
-        except (UnusableError, ValueError) as problem:
-            return record.refused_for(problem, Verdict.MISSING_PROCESSORS)
-        record = record._replace(requested_time=wanted)
-        try:
-            return record._replace(request=self._request(said))
-        except (UnusableError, ValueError) as problem:
-            return record.refused_for(problem)
 
     def _request(self, said: dict[str, str]) -> Request:
         units = self.units_of(*self._totals(said))
@@ -397,9 +340,6 @@ class PbsAccountingSource(AccountingLogSource):
         return Chunk(
             count, {name: max(chunk.amounts.get(name, 0) for chunk in chunks) for name in names}
         )
-
-    def _submitted_at(self, said: dict[str, str]) -> int:
-        return self._second(said, "ctime" if "ctime" in said else "qtime")
 
     def _second(self, said: dict[str, str], key: str) -> int:
         """Return a Unix time of the record; raises ValueError without one."""

@@ -1,31 +1,28 @@
 """Policies for records that cannot be used as they are, and the errors that invoke them."""
 
+from contextlib import suppress
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
 from hpcsched.parameters import InputPath, OneInputFile, Params, PositiveDuration
 
-FractionalSeconds = Literal["error", "skip", "floor", "ceil", "round", "outward"]
+FractionalSeconds = Literal["error", "skip", "outward"]
 FRACTIONS = (
-    "Policy for a time that is no whole number of seconds: round it down, up or to the nearest"
-    " second (half a second up), or instants down and durations up (`outward`); rounding is counted"
-    " as a clipping."
+    "Policy for a time that is no whole number of seconds; `outward` rounds instants down and"
+    " durations up, which is counted as a clipping."
 )
 
 
 def _known_encoding(name: str) -> str:
-    try:
-        "a".encode(name)
-    except (LookupError, ValueError):
-        raise ValueError(
-            f"expected an encoding of text such as utf-8 or latin-1, found {name!r}"
-        ) from None
-    return name
+    with suppress(LookupError, ValueError):
+        if "a1\n".encode(name) == b"a1\n":
+            return name
+    raise ValueError(f"expected an encoding such as utf-8 or latin-1, found {name!r}")
 
 
 TextEncodingName = Annotated[str, AfterValidator(_known_encoding)]
-"""Name of a text encoding of Python."""
+"""Name of a text encoding of Python that extends ASCII."""
 
 
 class RecordPolicies(Params):
@@ -65,17 +62,10 @@ class RecordPolicies(Params):
     )
     fractional_seconds: FractionalSeconds = Field("error", description=FRACTIONS)
     encoding: TextEncodingName = Field(
-        "utf-8", description="Encoding of a text log: latin-1, cp1252, utf-16, and all of Python's."
+        "utf-8",
+        description="Encoding of a text log, such as latin-1; bytes that are none of its letters"
+        " are escaped.",
     )
-    undecodable: Literal["error", "skip", "replace"] = Field(
-        "error",
-        description="Policy for a record with bytes that are not of the encoding; `replace` puts"
-        " U+FFFD in their place, which is counted as a clipping.",
-    )
-
-
-UnitMapping = Literal["as_requested", "one_each", "whole_nodes"]
-"""Meaning of a unit: a node of the job, the smallest equal part, or a part as large as a node."""
 
 
 class AccountingLogParams(RecordPolicies):
@@ -89,10 +79,10 @@ class AccountingLogParams(RecordPolicies):
         description="Policy for a record submitted before its predecessor. Such logs are not"
         " in order of submission; to sort, the whole trace is read into memory first.",
     )
-    mapping: UnitMapping = Field(
+    mapping: Literal["as_requested", "one_each"] = Field(
         "as_requested",
         description="Units of a job: its nodes, with equal parts of the request; or the smallest"
-        " equal parts, on any nodes; or parts as large as a node of the largest group allows.",
+        " equal parts, on any nodes.",
     )
     uneven_nodes: Literal["spread", "up", "skip", "error"] = Field(
         "spread",

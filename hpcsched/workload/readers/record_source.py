@@ -1,7 +1,7 @@
 """Common part of sources that parse a log record by record."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import islice
@@ -14,9 +14,14 @@ from hpcsched._core import Verdict
 from hpcsched.errors import InputError
 from hpcsched.system.system import Request, System
 from hpcsched.workload.job_columns import NUMBERED, TEXTS
-from hpcsched.workload.readers.log_source import Block, LogReader, LogSource, ReadRequest
+from hpcsched.workload.readers.log_source import (
+    NO_REQUEST,
+    Block,
+    LogReader,
+    LogSource,
+    ReadRequest,
+)
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
-from hpcsched.workload.readers.text_files import TextEncoding
 
 _FIRST_CHUNK, _LARGEST_CHUNK = 64, 4096
 """Numbers of records that are parsed before the policies are applied to them."""
@@ -40,6 +45,8 @@ class Record(NamedTuple):
 
     Attributes
     ----------
+    request
+        Returns the request; raises UnusableError, or ValueError for a malformed one.
     details
         Numbers of user, group, application, queue and partition; texts are names, which are
         numbered as they appear in jobs.
@@ -47,28 +54,26 @@ class Record(NamedTuple):
         Names of the job, of its queue and of its partition.
     wait
         Recorded wait time.
-    refused
-        Why the record gives no job, unless a check before `verdict` finds another reason.
     """
 
     job_id: int
     submit_time: int
-    run_time: int = -1
-    requested_time: int = -1
-    request: Request | None = None
+    run_time: int
+    requested_time: int
+    request: Callable[[], Request]
     details: Sequence[int | str | None] = (None,) * len(NUMBERED)
     texts: Sequence[str | None] = (None,) * len(TEXTS)
     wait: int = -1
-    refused: UnusableError | None = None
-    verdict: Verdict = Verdict.JOB
 
-    def refused_for(
-        self, problem: ValueError | UnusableError, verdict: Verdict = Verdict.REFUSED_REQUEST
-    ) -> "Record":
-        """Return the record as one that gives no job; a ValueError is about a malformed one."""
-        if isinstance(problem, ValueError):
-            problem = UnusableError("malformed", str(problem))
-        return self._replace(refused=problem, verdict=verdict)
+
+class _Read(NamedTuple):
+    """What was read: a record and its request, or why it is none, and clippings by name."""
+
+    path: Path
+    line: int
+    found: Record | UnusableError
+    request: ReadRequest | None
+    changes: list[str]
 
 
 class RecordSource(LogSource):
@@ -84,31 +89,20 @@ class RecordSource(LogSource):
 
     position = 0
 
-    def __init__(
-        self,
-        policies: RecordPolicies,
-        system: System,
-        records: RecordReader,
-        encoding: TextEncoding,
-    ) -> None:
-        super().__init__(policies, system, records, encoding)
+    def __init__(self, policies: RecordPolicies, system: System, records: RecordReader) -> None:
+        super().__init__(policies, system, records)
         self.changes: list[str] = []
         self._records = records
-        self._submission = -1
 
     @abstractmethod
     def parse(self, line: Any) -> Record:
-        """Return the content of a record.
+        """Return the content of a record; raises UnusableError, or ValueError for a malformed one.
 
         Parameters
         ----------
         line
-            A record as `records` yields it, such as bytes of a line.
+            A record as `records` yields it, such as the text of a line.
         """
-
-    def note_submission(self, submit_time: int) -> None:
-        """Record the submit time of a record that may give no job: its place in a sorted log."""
-        self._submission = submit_time
 
     def blocks(self, most: int | None) -> Iterator[Block]:
         """Yield the records of the log; those before an error come before it."""
@@ -119,14 +113,11 @@ class RecordSource(LogSource):
             fault: Exception | None = None
             while fault is None:
                 size = min(size, largest)
-                read: list[tuple[Path, int, Record | UnusableError, int, list[str]]] = []
+                read: list[_Read] = []
                 try:
                     for number, line in islice(records, size):
                         self.position += 1
-                        found = self._parsed(line)
-                        read.append(
-                            (self.lines.path, number, found, self._submission, self.changes)
-                        )
+                        read.append(self._parsed(number, line))
                 except InputError as error:
                     fault = error
                 if read:
@@ -136,67 +127,63 @@ class RecordSource(LogSource):
                 size *= 2
             raise fault
 
-    def _parsed(self, line: Any) -> Record | UnusableError:
-        """Return a record, or why it is none; `changes` has the policies that changed it."""
-        self.encoding.replaced = self.seconds.rounded = False
-        self.changes, self._submission = [], -1
+    def _parsed(self, number: int, line: Any) -> _Read:
+        self.seconds.rounded = False
+        self.changes = []
+        found: Record | UnusableError
+        request = None
         try:
-            if isinstance(line, bytes):
-                line = self.encoding.utf8(line)
             found = self.parse(line)
-        except UnusableError as problem:
-            return problem
-        if found.submit_time >= 0:
-            self._submission = found.submit_time
-        self.changes += ["undecodable"] * self.encoding.replaced
+        except (UnusableError, ValueError) as error:
+            found = _unusable(error)
+        else:
+            try:
+                request = ReadRequest(found.request())
+            except (UnusableError, ValueError) as error:
+                request = ReadRequest(NO_REQUEST, _unusable(error))
         self.changes += ["fractional_seconds"] * self.seconds.rounded
-        return found
+        return _Read(self.lines.path, number, found, request, self.changes)
 
 
-def _block(read: Sequence[tuple[Path, int, Record | UnusableError, int, list[str]]]) -> Block:
-    faults: dict[int, UnusableError] = {}
-    records: list[Record] = []
+def _unusable(error: UnusableError | ValueError) -> UnusableError:
+    return error if isinstance(error, UnusableError) else UnusableError("malformed", str(error))
+
+
+def _block(read: Sequence[_Read]) -> Block:
+    found = [one.found for one in read]
+    faults = {k: one for k, one in enumerate(found) if isinstance(one, UnusableError)}
+    none = Record(-1, -1, -1, -1, lambda: NO_REQUEST)
+    records = [none if isinstance(one, UnusableError) else one for one in found]
     verdicts = np.full(len(read), Verdict.JOB, dtype=np.int8)
-    request = np.full(len(read), -1)
-    known: dict[Request, int] = {}
-    requests: list[ReadRequest] = []
-    for k, (_, _, found, submitted, _) in enumerate(read):
-        if isinstance(found, UnusableError):
-            faults[k], verdicts[k] = found, Verdict.NO_RECORD
-            records.append(Record(-1, submitted))
-            continue
-        records.append(found)
-        if found.refused is not None:
-            faults[k], verdicts[k] = found.refused, found.verdict
-        elif found.request is not None:
-            if found.request not in known:
-                known[found.request] = len(requests)
-                requests.append(ReadRequest(found.request))
-            request[k] = known[found.request]
-    numbers = np.array([record[:4] for record in records], dtype=np.int64).T
-    details = [[-1 if n is None or isinstance(n, str) else n for n in r.details] for r in records]
+    verdicts[list(faults)] = Verdict.NO_RECORD
+    known: dict[ReadRequest, int] = {}
+    request = [
+        -1 if one.request is None else known.setdefault(one.request, len(known)) for one in read
+    ]
+    job_id, submit_time, run_time, requested_time = np.ascontiguousarray(
+        np.array([record[:4] for record in records], dtype=np.int64).T
+    )
+    details = [[n if isinstance(n, int) else -1 for n in record.details] for record in records]
     named = {d for r in records for d, value in enumerate(r.details) if isinstance(value, str)}
     texts = {
         name: partial(_text, records, n)
         for n, name in enumerate(TEXTS)
         if any(record.texts[n] is not None for record in records)
     }
-    paths = [path for path, *_ in read]
-    job_id, submit_time, run_time, requested_time = np.ascontiguousarray(numbers)
     return Block(
-        paths.__getitem__,
-        np.array([number for _, number, *_ in read], dtype=np.int64),
+        lambda k: read[k].path,
+        np.array([one.line for one in read], dtype=np.int64),
         verdicts,
         job_id,
         submit_time,
         run_time,
         requested_time,
-        request,
-        requests,
+        np.array(request, dtype=np.int64),
+        list(known),
         np.array(details, dtype=np.int64).T,
         np.zeros(len(read), dtype=np.int64),
         faults,
-        {k: changes for k, (*_, changes) in enumerate(read) if changes},
+        {k: one.changes for k, one in enumerate(read) if one.changes},
         texts=texts,
         named={d: partial(_detail, records, d) for d in sorted(named)},
         wait=lambda k: records[k].wait,

@@ -1,10 +1,6 @@
 """Parameters of the trace source `table`: columns, units, constants, and policies."""
 
-import math
-from datetime import UTC
-from fractions import Fraction
 from typing import Annotated, Any, Literal, Self
-from zoneinfo import ZoneInfo
 
 from pydantic import (
     Field,
@@ -29,13 +25,9 @@ from hpcsched.workload.readers.policies import (
     FractionalSeconds,
     RecordPolicies,
 )
-from hpcsched.workload.readers.quantities import (
-    iso_instant,
-)
 from hpcsched.workload.trace_calendar import TimeZoneName
 
 _Column = Annotated[str, Field(min_length=1)]
-_Number = Annotated[int, Field(ge=0)]
 
 Label = Literal["user", "group", "application", "queue", "partition"]
 LABELS: tuple[Label, ...] = ("user", "group", "application", "queue", "partition")
@@ -100,11 +92,6 @@ class TableConstants(Params):
 
     units: int | None = Field(None, ge=1, description="Number of units of each job.")
     requested_time: PositiveDuration | None = Field(None, description="The limit of each job.")
-    user: _Number | None = Field(None, description="The user of all jobs.")
-    group: _Number | None = Field(None, description="The group of users of all jobs.")
-    application: _Number | None = Field(None, description="The application of all jobs.")
-    queue: _Number | None = Field(None, description="The queue of all jobs.")
-    partition: _Number | None = Field(None, description="The partition of all jobs.")
     one_unit_per_node: bool | None = Field(
         None,
         description="Whether each unit needs a node of its own, unless uneven amounts were spread.",
@@ -201,14 +188,6 @@ class TableParams(RecordPolicies):
     not_ended: NotEnded | None = Field(
         None, description="States of jobs that have not ended, which are no jobs yet."
     )
-    submitted_from: int | str | None = Field(
-        None,
-        description="Unix time, or ISO 8601, before which submissions are left out as"
-        " outside_window; other rows are not held in memory to be sorted.",
-    )
-    submitted_before: int | str | None = Field(
-        None, description="Unix time, or ISO 8601, from which on they are left out likewise."
-    )
     time_zone: TimeZoneName | None = Field(
         None,
         description="The zone (Europe/Paris) of times that are written without an offset from UTC.",
@@ -219,7 +198,7 @@ class TableParams(RecordPolicies):
         " names are numbered from 1 as they appear.",
     )
     delimiter: str = Field(
-        ",", min_length=1, max_length=1, description="Separator of the values of a CSV file."
+        ",", pattern=r'^[^"\s]$|^\t$', description="Separator of the values of a CSV file."
     )
     fractional_seconds: FractionalSeconds = Field("outward", description=FRACTIONS)
     missing_units: Literal["error", "skip"] = Field(
@@ -265,42 +244,15 @@ class TableParams(RecordPolicies):
             find_preset(preset)
         return preset
 
-    @field_validator("submitted_from", "submitted_before")
-    @classmethod
-    def _is_an_instant(cls, given: int | str | None) -> int | str | None:
-        if isinstance(given, str):
-            iso_instant(given, UTC)
-        return given
-
-    @property
-    def window(self) -> tuple[float | Fraction, float | Fraction]:
-        """Unix times from and before which jobs are submitted; times without a zone are in UTC."""
-        zone = UTC if self.time_zone is None else ZoneInfo(self.time_zone)
-        first, last = (
-            iso_instant(given, zone) if isinstance(given, str) else given
-            for given in (self.submitted_from, self.submitted_before)
-        )
-        return -math.inf if first is None else first, math.inf if last is None else last
-
-    @field_validator("delimiter")
-    @classmethod
-    def _delimiter_separates(cls, delimiter: str) -> str:
-        if delimiter in '"\r\n' or not delimiter.isascii():
-            raise ValueError(f"expected a sign such as ',' or ';', found {delimiter!r}")
-        return delimiter
-
     @model_validator(mode="after")
-    def _say_things_once(self) -> Self:
+    def _one_value_each(self) -> Self:
         for key in TableConstants.model_fields:
             if getattr(self.constants, key) is not None and getattr(self.columns, key) is not None:
                 raise ValueError(f"{key} has both a column and a constant; expected one of them")
         if self.columns.run_time and self.columns.end_time:
-            raise ValueError(
-                "columns has both run_time and end_time; expected the run time, or the start and"
-                " the end"
-            )
-        for name, asked in (self.requests or {}).items():
-            if asked is not None and name in (self.unit or ()):
+            raise ValueError("columns has both run_time and end_time; expected one of them")
+        for name in {name for name, asked in (self.requests or {}).items() if asked is not None}:
+            if name in (self.unit or ()):
                 raise ValueError(
                     f"{name} has both a column, under 'requests', and an amount, under 'unit';"
                     " expected one of them"

@@ -267,11 +267,11 @@ def test_a_wrong_file(tmp_path: Path) -> None:
     (finding,) = caught.value.findings
     message = str(finding)
     assert message.startswith(
-        f"{path}: error: trace.preset: the preset 'pm100' reads PM100; the file"
+        f"{path}: error: trace.preset: the preset 'pm100' reads PM100; the table"
     )
     assert message.partition("called ")[2].startswith(
-        "run_time, time_limit, num_nodes_alloc, user_id, group_id, qos, partition, num_cores_alloc,"
-        " num_gpus_alloc, job_state; there are: "
+        "'run_time', 'time_limit', 'num_nodes_alloc', 'user_id', 'group_id', 'qos', 'partition',"
+        " 'num_cores_alloc', 'num_gpus_alloc', 'job_state'; there are: "
     )
     assert "there are: job_id, user, vc, gpu_num, cpu_num" in message
 

@@ -13,7 +13,7 @@ from hpcsched.workload.job_batches import (
     records_of,
 )
 from hpcsched.workload.readers.swf_lines import LineSource
-from tests.workload.readers.record_reference import RecordSource
+from tests.workload.readers.swf_records import SwfRecords
 
 
 def columns(source: LineSource) -> tuple[JobColumns | None, object, list[str]]:
@@ -21,7 +21,7 @@ def columns(source: LineSource) -> tuple[JobColumns | None, object, list[str]]:
     return _read(source, source.job_columns(RequestNumbers()))
 
 
-def records(source: RecordSource) -> tuple[list[TracedJob], object, list[str]]:
+def records(source: SwfRecords) -> tuple[list[TracedJob], object, list[str]]:
     """Return the jobs of a log, read one by one, with its account and the error, if any."""
     jobs: list[TracedJob] = []
     error = []
@@ -45,7 +45,7 @@ def _read(
     return joined_columns(read) if read else None, source.account, error
 
 
-def check_alike(source: LineSource, other: RecordSource) -> LineSource:
+def check_alike(source: LineSource, other: SwfRecords) -> LineSource:
     """Check that a source finds in a log what a reader of its records does; return the source."""
     found, account, error = columns(source)
     jobs, expected_account, expected_error = records(other)

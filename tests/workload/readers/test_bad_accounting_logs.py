@@ -36,19 +36,12 @@ DUMPS = {
         b"JobID|Start|NNodes\n", ZONE, 1, "missing-columns", "no column Submit, End, NCPUS;",
     ),
     "binary": (
-        b"\0\1\2" * 99, ZONE, 1, "missing-columns", "expected text, found a NUL byte",
+        b"\0\1\2" * 99, ZONE, 1, "missing-columns", "the dump has no column JobID",
     ),
     "binary further on": (
-        f"{SACCT}{'x' * 9}\0\n".encode(), ZONE, 3, "malformed", "found a NUL byte",
+        f"{SACCT}{'x' * 9}\0\n".encode(), ZONE, 3, "malformed", "expected 15 columns",
     ),
-    "UTF-16": (SACCT.encode("utf-16"), ZONE, 1, "no-text", "'encoding: utf-16' of the trace"),
-    "Latin-1": (
-        f"{SACCT}{sacct_row('2', JobName='día')}".encode("latin-1"), ZONE, 3, "undecodable",
-        "expected utf-8 text, found the byte 0xed; 'encoding' of the trace source",
-    ),
-    "Latin-1 in the header": (
-        "JobID|Größe|Submit\n".encode("latin-1"), ZONE, 1, "undecodable", "the byte 0xf6",
-    ),
+    "UTF-16": (SACCT.encode("utf-16"), ZONE, None, "no-text", "found UTF-16"),
     "cut off": (
         f"{SACCT}{sacct_row('2')[:40]}".encode(), ZONE, 3, "malformed",
         "expected 15 columns with '|' between them, found 3",
@@ -114,12 +107,8 @@ DUMPS = {
 
 LOGS = {
     "empty": (b"", "", 1, "empty-trace", "the log has no records"),
-    "binary": (b"\0\1\2" * 99, "", 1, "malformed", "expected text, found a NUL byte"),
-    "UTF-16": (PBS.encode("utf-16"), "", 1, "no-text", "found UTF-16"),
-    "Latin-1": (
-        f"{PBS}{pbs_record('3', jobname='día')}".encode("latin-1"), "", 3, "undecodable",
-        "byte 0xed",
-    ),
+    "binary": (b"\0\1\2" * 99, "", 1, "malformed", "expected a record such as"),
+    "UTF-16": (PBS.encode("utf-16"), "", None, "no-text", "found UTF-16"),
     "cut off": (
         f"{PBS}{pbs_record('3')[:80]}".encode(), "", 3, "malformed", "expected end= with a Unix",
     ),
@@ -137,7 +126,7 @@ LOGS = {
     ),
     "no chunks": (
         pbs_record("3", Resource_List_select="0:ncpus=8").encode(), "", 1, "malformed",
-        "expected chunks from 1 on",
+        "expected chunks such as 2:ncpus=8",
     ),
     "a number that is none": (
         pbs_record("3", Resource_List_select="1:ncpus=x").encode(), "", 1, "malformed",
@@ -196,7 +185,7 @@ def said_once(capsys: pytest.CaptureFixture[str]) -> str:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}: {case[1]}")
 def test_each_kind_of_bad_log_has_its_message(
-    case: tuple[str, str, bytes, str, int, str, str],
+    case: tuple[str, str, bytes, str, int | None, str, str],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -205,7 +194,8 @@ def test_each_kind_of_bad_log_has_its_message(
     (tmp_path / "log").write_bytes(content)
     assert run(tmp_path, source, settings) == 1
     said = said_once(capsys)
-    assert said.startswith(f"{tmp_path / 'log'}:{line}: error: ")
+    place = tmp_path / "log" if line is None else f"{tmp_path / 'log'}:{line}"
+    assert said.startswith(f"{place}: error: ")
     assert message in said
     assert said.endswith(f"[{rule}]")
 

@@ -33,13 +33,13 @@ KINDS = {
     "letters for a number": (record(2, run="long"), "", "malformed", NUMBER),
     "a fraction": (record(2, run="6.5"), "", "fractional-seconds", "expected whole seconds"),
     "a huge number": (
-        record(2, run=10**30), "", "malformed", "expected numbers up to 9007199254740992",
+        record(2, run=10**30), "", "malformed", "expected whole numbers",
     ),
     "a very huge number": (record(2, memory="9" * 5000), "", "malformed", NUMBER),
     "no braces": (
         record(2, nodes="7,7"), "", "malformed", "field 19: expected nodes between braces",
     ),
-    "underscore digits": (record(2, run="6_0"), "", "malformed", "found '_'"),
+    "underscore digits": (record(2, run="6_0"), "", "malformed", "found '6_0'"),
     "a ppn of nothing": (record(2, ask="1:ppn="), "", "malformed", f"{REQUEST}ppn=1 or more"),
     "a ppn of zero": (record(2, ask="1:ppn=0"), "", "malformed", f"{REQUEST}ppn=1 or more"),
     "no nodes": (record(2, ask="0:ppn=1"), "", "malformed", f"{REQUEST}a number of nodes"),
@@ -47,15 +47,11 @@ KINDS = {
     "a flag that is none": (record(2, ask="#foo"), "", "malformed", f"{REQUEST}'#excl', found"),
     "no request": (record(2, ask="-1"), "", "malformed", f"{REQUEST}a number of nodes"),
     "more memory than there is": (
-        record(2, ask="1:mem=999999999999999tb"), "", "malformed", f"{REQUEST}an amount",
+        record(2, ask="1:mem=999999999999999tb"), "", "malformed", "field 21: expected at most",
     ),
     "a repeated job number": (record(1), "", "malformed", "job number 1 was seen before"),
     "no submit time": (record(2, submit=-1), "", "malformed", "a submit time, found -1"),
     "a step back in time": (record(2, 5), "", "unsorted", "at least 1357000000, as the job before"),
-    "processors unlike the request": (
-        record(2, ask="2:ppn=2", processors=5), "", "unlike-processors",
-        "field 8 says 5 processors, and the request '2:ppn=2' 4",
-    ),
     "missing memory": (record(2, memory=-1), "", "missing-memory", "no requested memory is given"),
     "no requested time": (
         record(2, requested=-1), "", "missing-requested-time", "no requested time",
@@ -66,10 +62,6 @@ KINDS = {
     "unlike chunks": (
         record(2, ask="1:ppn=1+3:ppn=2"), ", unlike_chunks: error", "unlike-chunks",
         "ask for unlike nodes",
-    ),
-    "a part of a processor": (
-        record(2, ask="1:ppn=1.5"), ", fractional_processors: error", "fractional-processors",
-        "'1:ppn=1.5' asks for a part of one",
     ),
     "an unknown property": (
         record(2, ask="1:infiniband:^x"), ", unknown_property: error", "unknown-property",
@@ -113,14 +105,13 @@ def test_each_kind_of_bad_log_has_its_message(
     assert said.endswith(f"[{rule}]")
 
 
-@pytest.mark.parametrize("policy", ["malformed", "unlike_processors", "missing_memory", "unsorted"])
+@pytest.mark.parametrize("policy", ["malformed", "missing_memory", "unsorted"])
 def test_the_message_names_a_way_out(
     policy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What a message says of a policy works: with `skip` the log is read to its end."""
     lines = {
         "malformed": record(2, ask="0"),
-        "unlike_processors": record(2, processors=7),
         "missing_memory": record(2, memory=0),
         "unsorted": record(2, 5),
     }
@@ -131,25 +122,11 @@ def test_the_message_names_a_way_out(
     assert run(tmp_path, f", {policy}: skip") == 0
 
 
-@pytest.mark.parametrize("field", ["q_1d", "1:ppn=1"])
-def test_bytes_that_are_not_utf_8(
-    field: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A queue or a request in another encoding is named with its line."""
-    trace = tmp_path / "trace.swf"
-    line = record(2).encode().replace(field.encode(), b"fronta-\xfa")
-    trace.write_bytes(GOOD.encode() + b"\n" + line + b"\n")
-    assert run(tmp_path) == 1
-    said = said_once(capsys)
-    assert said.startswith(f"{trace}:2: error: expected utf-8 text")
-    assert said.endswith("[undecodable]")
-
-
 def test_binary(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A file that is no text is refused in its first line."""
+    """A file that is no text is refused."""
     (tmp_path / "trace.swf").write_bytes(bytes(range(256)).replace(b"\n", b"") * 3)
     assert run(tmp_path) == 1
-    assert said_once(capsys).startswith(f"{tmp_path / 'trace.swf'}:1: error: expected utf-8 text")
+    assert said_once(capsys).startswith(f"{tmp_path / 'trace.swf'}:1: error: expected 21 fields")
 
 
 @pytest.mark.parametrize("keep", [0.01, 0.5, 0.99])
@@ -218,7 +195,7 @@ def test_a_system_without_what_requests_are_about(
     )
     assert main(["run", str(scenario), "--out", str(tmp_path / "out")]) == 1
     said = said_once(capsys)
-    assert f"the records ask for core and mem, and no node group has {lacking}; there are" in said
+    assert f"a unit asks for {lacking}, which no node group has; there are" in said
     assert said.startswith(f"{scenario}:3:3: error: system: ")
     assert said.endswith("[unknown-resource-type]")
     assert not (tmp_path / "out").exists()
@@ -246,7 +223,7 @@ def test_a_request_that_units_keep_off_every_node(
     assert said.endswith("[lost-to-units]")
 
 
-@pytest.mark.parametrize("mapping", ["as_requested", "one_each", "whole_nodes"])
+@pytest.mark.parametrize("mapping", ["as_requested", "one_each"])
 def test_huge_requests_are_no_crash(
     mapping: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -175,9 +175,8 @@ JOBS = {
     "half a resource": (job(res=1.5), "res: expected a whole number, found 1.5"),
     "no resources": (job(res=0), "res: expected at least 1"),
     "a huge number": (job(subtime=1e300), "subtime: expected a number up to 9007199254740992"),
-    "no profile": ({"id": 1, "subtime": 0, "res": 1}, "profile: expected the name of a profile"),
+    "no profile": ({"id": 1, "subtime": 0, "res": 1}, "profile: there is no profile 'None'"),
     "an unknown profile": (job(profile="x"), "profile: there is no profile 'x'"),
-    "a list for a profile": (job(profile=["d"]), "profile: expected the name of a profile"),
     "a list for a number": (job(res=[1]), "res: expected a number, found [1]"),
 }
 
@@ -200,30 +199,16 @@ def test_jobs_that_are_none(kind: str, tmp_path: Path) -> None:
 
 # What is no workload, where the message points, and what it says.
 FILES = {
-    "nothing": ("", ":1:1", "expected a workload, which begins with {; the file ends here"),
-    "a list": ("[]", ":1:1", "expected a workload, which begins with {"),
+    "nothing": ("", ":1:1", "expected JSON: "),
+    "a list": ("[]", "", "expected a workload, which begins with {"),
     "cut off in a job": (GOLDEN[:200], ":6:", "expected JSON: "),
-    "cut off after a job": (GOLDEN[: GOLDEN.index("},") + 1], ":5:77", "the file ends here"),
-    "cut off at the end": (GOLDEN.rstrip()[:-1], ":26:1", "the file ends here"),
-    "no jobs": ('{"profiles": {}}', "", "the key 'jobs' is missing"),
-    "no profiles": ('{"jobs": []}', "", "the key 'profiles' is missing"),
-    "profiles in a list": ('{"jobs": [], "profiles": []}', "", "an object under 'profiles'"),
-    "jobs in an object": ('{"jobs": {}}', ":1:10", "expected a list of jobs"),
-    "jobs twice": ('{"jobs": [],\n"jobs": []}', ":2:1", "the key 'jobs' twice"),
-    "a key twice": ('{"a": 1, "a": 2}', ":1:10", "the key 'a' twice"),
-    "a key twice in a job": (
-        '{"jobs": [{"id": 1, "id": 2}]}', ":1:11", "an object has the key 'id' twice",
-    ),
-    "no number": ('{"jobs": [{"id": NaN}]}', ":1:11", "expected JSON, which has no NaN"),
-    "a huge number": (f'{{"jobs": [{"9" * 5000}]}}', ":1:11", "integer string conversion"),
-    "a comma too many": ('{"jobs": [], }', ":1:14", "expected a key after ','"),
-    "a comma too few": ('{"jobs": [{} {}]}', ":1:14", "expected ',' or ']' after a job"),
-    "no colon": ('{"jobs" []}', ":1:9", "expected ':' after a key"),
-    "no comma": ('{"jobs": [] "a"}', ":1:13", "expected ',' or '}'"),
-    "a number for a key": ("{1: 2}", ":1:2", "expected a key in quotes"),
-    "more behind it": ('{"jobs": [], "profiles": {}} x', ":1:30", "nothing after the workload"),
-    "nested deeply": ('{"jobs": ' + "[" * 100_000, ":1:11", "nested too deeply"),
-    "swf": ("; Version: 2.2\n1 0 -1\n", ":1:1", "a workload, which begins with {"),
+    "no jobs": ('{"profiles": {}}', "", "expected a list under the key 'jobs'"),
+    "no profiles": ('{"jobs": []}', "", "expected a dict under the key 'profiles'"),
+    "no number": ('{"jobs": [{"id": NaN}]}', "", "expected JSON: found NaN"),
+    "a huge number": (f'{{"jobs": [{"9" * 5000}]}}', "", "integer string conversion"),
+    "more behind it": ('{"jobs": [], "profiles": {}} x', ":1:30", "expected JSON: Extra data"),
+    "nested deeply": ('{"jobs": ' + "[" * 100_000, "", "recursion"),
+    "swf": ("; Version: 2.2\n1 0 -1\n", ":1:1", "expected JSON: "),
 }  # fmt: skip
 
 
@@ -250,13 +235,10 @@ def test_cut_off_gzip(keep: float, tmp_path: Path) -> None:
 def test_other_bytes(tmp_path: Path) -> None:
     """Text in another encoding, binary data and folders give one message each."""
     path = tmp_path / "workload.json"
-    path.write_bytes(GOLDEN.replace('"by hand"', '\n"\xe9"').encode("latin-1"))
-    assert fault(path).startswith(f"{path}:3: error: expected utf-8 text, found bytes that are")
-    assert fault(path).endswith("names the encoding of the log, such as latin-1 [undecodable]")
     path.write_bytes(GOLDEN.encode("utf-16"))
-    assert "found UTF-16; 'encoding: utf-16' of the trace source reads it" in fault(path)
+    assert "found UTF-16; write it as UTF-8 first" in fault(path)
     path.write_bytes(bytes(range(128)))
-    assert "which begins with {" in fault(path)
+    assert "expected JSON" in fault(path)
     path.write_bytes(b"\xef\xbb\xbf" + GOLDEN.encode())
     assert len(read(path)[1]) == 6
     assert fault(tmp_path).endswith("[unreadable-trace]")
@@ -294,59 +276,10 @@ def test_tasks_at_a_speed(tmp_path: Path) -> None:
     assert "cpu" in fault(write(tmp_path, workload(job(1, profile="none"), **TASKS)), speed=1)
 
 
-SEQUENCES = {
-    "tenth": {"type": "delay", "delay": 0.1},
-    "ten": {"type": "composed", "repeat": 10, "seq": ["tenth"]},
-    "mixed": {"type": "composed", "seq": ["ten", "d", "ten"]},
-    "later": {"type": "SequentialCompositionProfile", "repeat": 2, "seq": ["d"]},
-    "tasks": {"type": "composed", "repeat": 2, "seq": ["tenth", "total"]},
-    "total": {"type": "parallel_homogeneous_total", "cpu": 12, "com": 1},
-    "open": {"type": "composed", "seq": ["d", "untold"]},
-    "untold": {"type": "delay"},
-    "endless": {"type": "composed", "seq": ["d", "endless"]},
-    "lacking": {"type": "composed", "seq": ["none"]},
-    "odd": {"type": "composed", "seq": "d"},
-    "none at all": {"type": "composed", "seq": []},
-}
-
-
-def test_sequences(tmp_path: Path) -> None:
-    """Ten times 0.1 s are one second; 1 + 60 + 1; 2 × 60; and 2 × (0.1 + 12 / (2 × 3)) = 4.2 s."""
-    names = ("ten", "mixed", "later", "tasks", "open", "none at all")
-    jobs = [job(n, profile=name, res=2) for n, name in enumerate(names, 1)]
-    path = write(tmp_path, workload(*jobs, **SEQUENCES))
-    source, found = read(path, speed=3, over_requested_time="keep")
-    assert [(traced.job.job_id, traced.run_time) for traced in found] == [
-        (1, 1), (2, 62), (3, 120), (4, 5),
-    ]  # fmt: skip
-    assert source.account.skipped == {"missing_run_time": 1, "zero_run_time": 1}
-    assert source.account.clipped == {"communication": 1, "fractional_seconds": 1}
-    source, found = read(path)
-    assert [traced.job.job_id for traced in found] == [1, 2, 3]
-    assert source.account.skipped["other_profile"] == 1
-    for name, told in (
-        ("endless", "the sequence 'endless' has no end"),
-        ("lacking", "there is no profile 'none'"),
-        ("odd", "seq: expected a list of names of profiles"),
-    ):
-        assert told in fault(write(tmp_path, workload(job(1, profile=name), **SEQUENCES)))
-
-
-def test_many_nested_sequences(tmp_path: Path) -> None:
-    """2²⁶ parts are counted at once; sequences that are nested more deeply are refused."""
-    nested = {
-        f"s{n}": {"type": "composed", "seq": [f"s{n - 1}"] * 2 if n else ["d"]} for n in range(60)
-    }
-    path = write(tmp_path, workload(job(1, profile="s26", walltime=2**32), **nested))
-    assert read(path)[1][0].run_time == 60 * 2**26
-    assert "has no end" in fault(write(tmp_path, workload(job(1, profile="s59"), **nested)))
-
-
 def test_shared_requests(tmp_path: Path) -> None:
-    """From keys of a job and of its extra data, for the job as a whole; without a key, nothing."""
+    """From keys of a job, for the job as a whole; without a key, nothing."""
     jobs = [
-        job(1, res=2, licences=3), job(2, extra_data='{"licences": 1, "space": 7}'), job(3),
-        job(4, licences=0, extra_data="no JSON"),
+        job(1, res=2, licences=3), job(2, licences=1, space=7), job(3), job(4, licences=0),
     ]  # fmt: skip
     path = write(tmp_path, workload(*jobs))
     draw = Draw(traced=True)

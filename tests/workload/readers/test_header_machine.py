@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched import cli
+from hpcsched.workload.readers.swf import SwfParams
 from hpcsched.workload.readers.swf_lines import HeaderMachine, header_machine, other_machine
 from tests.builders import alike
 
@@ -15,35 +16,27 @@ def test_comments() -> None:
     """What is behind a number does not matter, and what is missing is 0."""
     stated = header_machine(["Computer: x", "MaxNodes: 338 (batch partition; 512 total)"])
     assert stated == HeaderMachine(338, 0)
-    assert stated.told == "MaxNodes: 338"
 
 
 @pytest.mark.parametrize(
-    ("unit", "processors"),
+    ("header", "nodes", "cores", "differs"),
     [
-        ({"core": 1}, 32),
-        ({"core": 4}, 8),
-        ({"core": 1, "mem": 3}, 32),
-        ({"mem": 3}, 8),
-        ({}, 32),
-        ({"gpu": 1}, None),
+        ("; MaxNodes: 4\n; MaxProcs: 32\n", 4, 1, False),
+        ("; MaxNodes: 4\n; MaxProcs: 8\n", 4, 4, False),
+        ("; MaxProcs: 7\n", 4, 1, True),
+        ("; MaxProcs: 7\n", 4, 0, False),
+        ("; MaxNodes: 3\n; MaxProcs: 16\n", 16, 8, False),
+        ("; MaxNodes: 3\n; MaxProcs: 15\n", 16, 8, True),
     ],
 )
-def test_processors_of_a_system(unit: dict[str, int], processors: int | None) -> None:
-    """Four nodes of 8 cores and 8 of memory: a processor of 3 memory fits twice on each."""
-    system = alike(4, core=8, mem=8)
-    if processors is not None:
-        assert not list(other_machine(HeaderMachine(4, processors), system, unit))
-    found = list(other_machine(HeaderMachine(0, 7), system, unit))
-    assert len(found) == (processors is not None)
-
-
-def test_a_node_for_each_processor() -> None:
-    """A machine of 2,004 processors on 151 nodes that are not equal, as `try` describes it."""
-    unit = {"core": 1}
-    assert not list(other_machine(HeaderMachine(151, 2004), alike(2004, core=1), unit))
-    assert list(other_machine(HeaderMachine(151, 2004), alike(2003, core=1), unit))
-    assert list(other_machine(HeaderMachine(4, 0), alike(2004, core=1), unit))
+def test_processors_of_a_system(
+    header: str, nodes: int, cores: int, differs: bool, tmp_path: Path
+) -> None:
+    """Nodes of 8 cores; where each processor has one of its own, nodes are not compared."""
+    path = tmp_path / "log.swf"
+    path.write_text(header)
+    found = list(other_machine(SwfParams(path=str(path)), alike(nodes, core=8), cores))
+    assert bool(found) == differs
 
 
 @pytest.mark.parametrize(

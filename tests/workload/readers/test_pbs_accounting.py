@@ -168,7 +168,6 @@ def test_the_largest_chunk(tmp_path: Path) -> None:
     [
         ("as_requested", (4, {"core": 8, "mem": 16 * GIB})),
         ("one_each", (32, {"core": 1, "mem": 2 * GIB})),
-        ("whole_nodes", (2, {"core": 16, "mem": 32 * GIB})),
     ],
 )
 def test_mappings(mapping: str, found: tuple[int, dict[str, int]], tmp_path: Path) -> None:
@@ -240,25 +239,3 @@ def test_a_rerun_job_whose_last_record_is_no_job(
     source, jobs = read_pbs(tmp_path, *records, duplicate="last", **policies)
     assert [traced.run_time for traced in jobs] == [3600, 3600]
     assert source.account.skipped == {reason: 1}
-
-
-@pytest.mark.parametrize("policy", ["error", "skip", "last", "keep"])
-def test_numbers_that_are_used_again(tmp_path: Path, policy: str) -> None:
-    """After years a number is another job's; within a year it is a record of the same job."""
-    years = [1_400_000_000, 1_500_000_000, 1_600_000_000]
-    records = [
-        pbs_record(job, ctime=f"{at}", start=f"{at + 9}", end=f"{at + 99}")
-        for at in years
-        for job in ("7.srv", "8[1].srv")
-    ]
-    source, jobs = read_pbs(tmp_path, *records, duplicate=policy)
-    assert [traced.job.job_id for traced in jobs] == [
-        7, 2000000008, *(8010000000000000 + k for k in (1, 2, 3, 4)),
-    ]  # fmt: skip
-    assert source.account.clipped == {"recycled_number": 4}
-    again = pbs_record(
-        "7.srv", ctime=f"{years[1] + 10_000_000}", start="1600000000", end="1600000009"
-    )
-    source, jobs = read_pbs(tmp_path, *records, again, duplicate="last")
-    assert source.account.skipped == {"duplicate": 1}
-    assert (len(jobs), jobs[-1].job.submit_time) == (6, years[2])

@@ -35,7 +35,7 @@ def test_nodes_of_torque() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("0:ncpus=1", "expected chunks from 1 on, found '0:ncpus=1'"),
+        ("0:ncpus=1", "expected chunks such as 2:ncpus=8, found '0:ncpus=1'"),
         ("node07", "expected chunks such as 2:ncpus=8, found 'node07'"),
         ("1:fast", "expected resources such as ncpus=8, found 'fast'"),
         ("1:ncpus=x", "expected a number of ncpus, found 'x'"),

@@ -1,12 +1,13 @@
 """Numbers of other tools' logs as whole numbers, by hand."""
 
 import math
+from datetime import timedelta
 from fractions import Fraction
 
 import pytest
 
 from hpcsched.workload.readers.policies import FractionalSeconds, UnusableError
-from hpcsched.workload.readers.quantities import WholeSeconds, exact_seconds, whole_number
+from hpcsched.workload.readers.quantities import WholeSeconds, in_seconds, whole_number
 
 SECONDS = WholeSeconds("outward")
 
@@ -16,21 +17,6 @@ def test_instants_go_down_and_durations_up() -> None:
     seconds = WholeSeconds("outward")
     assert (seconds.duration(3.0), seconds.instant(" 3 "), seconds.rounded) == (3, 3, False)
     assert (seconds.instant("9.9"), seconds.duration("0.2"), seconds.rounded) == (9, 1, True)
-
-
-@pytest.mark.parametrize(
-    ("policy", "rounded"),
-    [
-        ("floor", (12, 12, 0)),
-        ("ceil", (13, 13, 1)),
-        ("round", (13, 12, 1)),
-        ("outward", (12, 12, 0)),
-    ],
-)
-def test_the_policies(policy: FractionalSeconds, rounded: tuple[int, ...]) -> None:
-    """12.7, 12.4 and half a second, as instants; half a second is rounded up."""
-    seconds = WholeSeconds(policy)
-    assert tuple(map(seconds.instant, ("12.7", 12.4, Fraction(1, 2)))) == rounded
 
 
 @pytest.mark.parametrize("policy", ["error", "skip"])
@@ -45,9 +31,9 @@ def test_a_fraction_that_is_refused(policy: FractionalSeconds) -> None:
 
 def test_parts_of_a_second() -> None:
     """1,500 milliseconds are one and a half seconds, and -1,500 as much before 0."""
-    assert exact_seconds(1500, 1000) == Fraction(3, 2)
-    assert exact_seconds(-1500, 1000) == Fraction(-3, 2)
-    assert exact_seconds(2000, 1000) == 2
+    assert in_seconds(timedelta(milliseconds=1500)) == Fraction(3, 2)
+    assert in_seconds(timedelta(milliseconds=-1500)) == Fraction(-3, 2)
+    assert in_seconds(timedelta(seconds=2)) == 2
 
 
 def test_whole_numbers_in_any_notation() -> None:
@@ -62,7 +48,7 @@ def test_whole_numbers_in_any_notation() -> None:
     ]
 
 
-@pytest.mark.parametrize("value", [True, None, "", "1_0", "nan", "٣", math.inf, [1], "1e999"])
+@pytest.mark.parametrize("value", [True, None, "", "1_0", "nan", "٣", math.inf, [1], "1e9999"])
 def test_what_is_no_number(value: object) -> None:
     """What Python would take for one, too: underscores, other scripts' digits, infinity."""
     for read in (whole_number, SECONDS.instant, SECONDS.duration):

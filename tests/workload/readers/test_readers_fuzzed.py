@@ -21,7 +21,6 @@ from tests.strategies import tries
 SYSTEM = alike(4, core=4, gpu=1)
 FORGIVING = {
     "malformed": "skip", "unsorted": "sort", "missing_requested_time": "run_time",
-    "undecodable": "skip",
 }  # fmt: skip
 
 SCALARS = (

@@ -3,7 +3,6 @@
 import numpy as np
 
 from hpcsched._core import scan_lines
-from hpcsched.workload.readers.swf_lines import distinct
 
 LARGEST = 2**53
 
@@ -51,18 +50,3 @@ def test_lines_that_are_left_out() -> None:
     _, _, begins, ends, line = scan_lines(text, 1, 1, np.array([0]), LARGEST)
     assert [text[a:b] for a, b in zip(begins, ends, strict=True)] == [b"1", b"22"]
     assert line.tolist() == [1, 4]
-
-
-def test_distinct_columns() -> None:
-    """Of (1, 5), (1, 6), (1, 5), (2, 5) there are three, first seen in columns 0, 1 and 3."""
-    columns = np.array([[1, 1, 1, 2], [5, 6, 5, 5]])
-    first, which = distinct(columns)
-    assert sorted(first.tolist()) == [0, 1, 3]
-    assert columns[:, first[which]].tolist() == columns.tolist()
-    assert which[0] == which[2]
-
-
-def test_without_rows_all_columns_are_equal() -> None:
-    """There is one of them."""
-    first, which = distinct(np.empty((0, 3), dtype=np.int64))
-    assert (first.tolist(), which.tolist()) == ([0], [0, 0, 0])

@@ -9,9 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hpcsched.cli import app
-from hpcsched.workload.trace_source import TraceAccount
 from tests.workload.readers.alea_files import record as alea_record
-from tests.workload.readers.record_reference import SortedAccount
 from tests.workload.readers.swf_files import record as swf_record
 
 FROM = 1_709_280_000
@@ -77,7 +75,7 @@ def _batsim(records: Iterable[Record]) -> str:
 
 FORMATS = {
     "swf": (_swf, {"source": "swf"}),
-    "swf, record by record": (_swf, {"source": "swf", "dependencies": "honour"}),
+    "swf, with dependencies": (_swf, {"source": "swf", "dependencies": "honour"}),
     "alea": (_alea, {"source": "alea"}),
     "table": (_table, {"source": "table"}),
     "slurm-sacct": (_sacct, {"source": "slurm-sacct"}),
@@ -106,19 +104,19 @@ def account_of(folder: Path, log: str, trace: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_all_counts_are_of_the_jobs_that_were_replayed(tmp_path: Path, name: str) -> None:
-    """What lies behind the third job was cut, empty or too large without being counted as such."""
+def test_the_first_jobs(tmp_path: Path, name: str) -> None:
+    """Records without a job count by their reason, and cuts of the jobs that were replayed."""
     write, trace = FORMATS[name]
     account = account_of(tmp_path, write(RECORDS), {**trace, "jobs": 3})
     assert account["read"] == 8
     assert account["submitted"] == 3
     assert account["clipped"] == {"over_requested_time": 2}
     assert account["skipped"] == {
-        "after_first_jobs": 3, "larger_than_system": 1, "zero_run_time": 1,
+        "after_first_jobs": 1, "larger_than_system": 2, "zero_run_time": 2,
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["swf", "swf, record by record"])
+@pytest.mark.parametrize("name", ["swf", "swf, with dependencies"])
 def test_two_of_three_run_over_and_neither_is_replayed(tmp_path: Path, name: str) -> None:
     """Nothing was cut in the one job that is."""
     write, trace = FORMATS[name]
@@ -144,30 +142,6 @@ def test_a_transform_that_takes_the_first_jobs(tmp_path: Path) -> None:
     assert account["clipped"] == {"over_requested_time": 1}
 
 
-def test_records_without_a_time_have_the_place_of_the_one_before(tmp_path: Path) -> None:
-    """A step is behind its job, a cancelled job where it was submitted."""
-    rows = [
-        "JobID|Submit|Start|End|Timelimit|NNodes|NCPUS",
-        f"1|{FROM + 9}|{FROM + 9}|{FROM + 99}|00:02:00|1|1",
-        f"1.batch|{FROM + 9}|{FROM + 9}|{FROM + 99}||1|1",
-        f"2|{FROM + 8}|Unknown|{FROM + 8}|00:02:00|1|1",
-        f"3|{FROM + 10}|Unknown|{FROM + 10}|00:02:00|1|1",
-        f"4|{FROM + 10}|{FROM + 10}|{FROM + 99}|00:02:00|1|1",
-        f"4.batch|{FROM + 10}|{FROM + 10}|{FROM + 99}||1|1",
-        f"5|{FROM + 7}|never|{FROM + 10}|00:02:00|1|1",
-    ]
-    trace = {"source": "slurm-sacct", "malformed": "skip"}
-    skipped = [
-        {"after_first_jobs": 4, "malformed": 1, "never_started": 1},
-        {"after_first_jobs": 1, "job_step": 1, "malformed": 1, "never_started": 2},
-    ]
-    for jobs, expected in enumerate(skipped, 1):
-        folder = tmp_path / str(jobs)
-        folder.mkdir()
-        account = account_of(folder, "\n".join([*rows, ""]), {**trace, "jobs": jobs})
-        assert account["skipped"] == expected
-
-
 def test_a_preceding_job_that_is_submitted_later(tmp_path: Path) -> None:
     """Job 1 names job 2 as preceding, which is behind it once the log is sorted."""
     lines = [swf_record(2, 20), swf_record(1, 10), swf_record(3, 30), swf_record(4, 40)]
@@ -182,15 +156,3 @@ def test_a_preceding_job_that_is_submitted_later(tmp_path: Path) -> None:
         folder.mkdir()
         account = account_of(folder, log, {**trace, "jobs": jobs})
         assert account["clipped"] == {"unknown_preceding_job": unknown}
-
-
-def test_nothing_is_kept_of_records_behind_the_first_jobs() -> None:
-    """Whatever is noted behind the last place is dropped, at once or in the end."""
-    account = TraceAccount(read=4)
-    counts = SortedAccount()
-    counts.note("malformed", (1, 1))
-    counts.note("unsorted", (9, 2))
-    counts.last = (5, 3)
-    counts.note("malformed", (5, 4))
-    counts.complete(account, 1)
-    assert account.skipped == {"malformed": 1, "after_first_jobs": 2}

@@ -1,6 +1,5 @@
 """A log read as columns gives the jobs, the account and the error that its records give."""
 
-import gzip
 import os
 import tempfile
 from pathlib import Path
@@ -15,11 +14,12 @@ from hpcsched.errors import InputError
 from hpcsched.system.system import System
 from hpcsched.workload.job_batches import RequestNumbers, records_of
 from hpcsched.workload.readers import swf_lines
-from hpcsched.workload.readers.swf import SwfParams, SwfSource
+from hpcsched.workload.readers.swf import SwfParams
+from hpcsched.workload.readers.swf_lines import LineSource
 from tests.builders import alike
 from tests.real_traces import trace
 from tests.strategies import tries
-from tests.workload.readers.columns_and_records import check_alike, columns
+from tests.workload.readers.columns_and_records import check_alike
 from tests.workload.readers.swf_files import record, source_of, write
 from tests.workload.readers.swf_records import SwfRecords
 
@@ -88,12 +88,10 @@ def logs(draw: st.DrawFn) -> bytes:
     return b"".join(lines).removesuffix(draw(st.sampled_from([b"", b"\n"])))
 
 
-def check(path: Path, system: System = SYSTEM, **params: Any) -> SwfSource:
+def check(path: Path, system: System = SYSTEM, **params: Any) -> LineSource:
     """Check that a source finds in a log what a reader of its records does; return the source."""
     records = SwfRecords(SwfParams(path=str(path), **params), system)
-    source = check_alike(source_of(path, system, **params), records)
-    assert isinstance(source, SwfSource)
-    return source
+    return check_alike(source_of(path, system, **params), records)
 
 
 @tries(600)
@@ -158,36 +156,6 @@ def test_times_that_are_too_large_in_all(tmp_path: Path, unsorted: str) -> None:
         source = check(path, malformed="skip", unsorted=unsorted)
         assert source.account.submitted == 4
         check(path, unsorted=unsorted)
-
-
-@pytest.mark.parametrize("keep", [100, 300, 10_000])
-def test_a_damaged_file(tmp_path: Path, keep: int) -> None:
-    """The jobs before the damage come first, and then the line after which it is."""
-    data = gzip.compress("".join(f"{record(k, k)}\n" for k in range(5000)).encode())
-    path = tmp_path / "log.swf.gz"
-    path.write_bytes(data[:keep])
-    _, _, error = columns(check(path))
-    assert "found damage after this line" in error[0]
-    check(path, jobs=3)
-    check(path, unsorted="sort", jobs=3)
-
-
-def test_only_odd_lines_are_read_one_by_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A line of digits never is, whatever becomes of its job."""
-    lines = [record(k, k, allocated=2, units=-1) for k in range(20)]
-    lines[7] = record(7, 7, run=0)
-    lines[9] = record(9, 9, run="60.0")
-    given: list[bytes] = []
-    read = SwfSource.odd_numbers
-    monkeypatch.setattr(
-        SwfSource, "odd_numbers", lambda self, line: given.append(line) or read(self, line)
-    )
-    source = source_of(write(tmp_path, lines), SYSTEM)
-    (batch,) = source.job_columns(RequestNumbers())
-    assert batch.job_id.tolist() == [k for k in range(20) if k != 7]
-    assert given == [lines[9].encode()]
 
 
 def test_jobs_that_wait_for_others(tmp_path: Path) -> None:

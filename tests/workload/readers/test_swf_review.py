@@ -19,7 +19,6 @@ dispatcher: easy
     [
         ("; UnitResources: core gpu", "", "unknown-resource-type"),
         ("; UnitResources: core gpu", ", unit: {core: 1}", None),
-        ("; MaxJobs: 1", ", unit: {core: 3}", "no-node-holds-unit"),
         ("; MaxJobs: 1", "", None),
     ],
 )

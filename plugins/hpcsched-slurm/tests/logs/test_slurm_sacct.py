@@ -114,19 +114,6 @@ def test_allocated_or_requested(kind: str, found: dict[str, int], tmp_path: Path
             {"NCPUS": "8", "ReqMem": "", "AllocTRES": "gres/gpu=2"},
             (2, {"core": 4, "gpu": 1}),
         ),
-        ("whole_nodes", {"NNodes": "4", "NCPUS": "32", "ReqMem": ""}, (2, {"core": 16})),
-        (
-            "whole_nodes",
-            {"NNodes": "1", "NCPUS": "16", "ReqMem": "128G"},
-            (2, {"core": 8, "mem": 64 * GIB}),
-        ),
-        ("whole_nodes", {"NNodes": "1", "NCPUS": "23", "ReqMem": ""}, (23, {"core": 1})),
-        # No node of the largest group has GPUs, however small the parts are.
-        (
-            "whole_nodes",
-            {"NCPUS": "4", "ReqMem": "", "AllocTRES": "gres/gpu=2"},
-            (2, {"core": 2, "gpu": 1}),
-        ),
     ],
 )
 def test_mappings(

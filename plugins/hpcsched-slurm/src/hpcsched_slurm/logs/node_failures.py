@@ -22,7 +22,6 @@ from hpcsched.scenario.outage_declarations import FailuresFound, NodeFailuresDec
 from hpcsched.system.host_lists import expand
 from hpcsched.workload.readers.policies import UnusableError
 from hpcsched.workload.readers.quantities import WholeSeconds
-from hpcsched.workload.readers.text_files import TextEncoding
 from hpcsched_slurm.logs.local_clock import LocalClock, NoZoneError
 from hpcsched_slurm.logs.sacct_rows import Row, SacctRows, parse_job_id
 from hpcsched_slurm.syntax.values import NOT_GIVEN
@@ -97,11 +96,10 @@ class _FailureLog:
     """Reader of a dump, which is read twice: for failures, and for the starts after them."""
 
     def __init__(self, path: Path, rules: FailureRules, zone: tzinfo | None, encoding: str) -> None:
-        # Names of hosts are ASCII, so that other bytes are of no account here.
-        self._rows = SacctRows(path, TextEncoding(encoding, "replace"))
+        self._rows = SacctRows(path, encoding)
         self._rules = rules
         self._zone = zone
-        self._clock = LocalClock(zone, WholeSeconds("floor"))
+        self._clock = LocalClock(zone, WholeSeconds("outward"))
         self._counts: Counter[str] = Counter(records=0)
         self._last = 0
         lacking = [name for name in _NEEDED if name.lower() not in self._rows.columns]
@@ -120,7 +118,7 @@ class _FailureLog:
         starts: dict[str, list[int]] = {host: [] for host in hosts}
         if self._rules.repair is None and hosts:
             # Read again for the few nodes that failed, so that no other starts are kept.
-            self._clock = LocalClock(self._zone, WholeSeconds("floor"))
+            self._clock = LocalClock(self._zone, WholeSeconds("outward"))
             for start, names in self._records(self._started):
                 for host in hosts.intersection(names):
                     starts[host].append(start)
@@ -164,7 +162,7 @@ class _FailureLog:
         with closing(self._rows.records()) as lines:
             for number, line in lines:
                 try:
-                    found = told(self._rows.row(self._rows.encoding.utf8(line)))
+                    found = told(self._rows.row(line))
                 except NoZoneError as error:
                     message = str(error).replace("of the trace", "of 'outages.node_failures'")
                     place = Place(str(self._rows.path), number)

@@ -17,8 +17,7 @@ from hpcsched.workload.readers.accounting_log import (
     job_number,
     task_number,
 )
-from hpcsched.workload.readers.policies import UnusableError
-from hpcsched.workload.readers.text_files import LONGEST, TextEncoding, TextLines
+from hpcsched.workload.readers.text_files import LONGEST, TextLines
 
 _SEPARATED = re.compile(r"[A-Za-z][A-Za-z0-9]*([^A-Za-z0-9]+)[A-Za-z]")
 _COLUMN = re.compile(r"[A-Za-z][A-Za-z0-9]*")
@@ -188,7 +187,7 @@ def parse_job_id(text: str) -> SlurmJobId:
     return SlurmJobId(number, bool(match["step"]), bool(match["pending"]))
 
 
-_JOB = re.compile(rb"[0-9]+[0-9_+.\[\]%,-]*[a-z]*")
+_JOB = re.compile(r"[0-9]+[0-9_+.\[\]%,-]*[a-z]*")
 """First column of a row that begins with the job id."""
 
 _NAME = "jobname"
@@ -202,28 +201,20 @@ class SacctRows(TextLines):
 
     Repeated headers are skipped, and remarks above the first one.
 
-    Parameters
-    ----------
-    encoding
-        Encoding of the files; UTF-8 if not given.
-
     Raises
     ------
     InputError
         If there is no header.
     """
 
-    def __init__(self, path: Path, encoding: TextEncoding | None = None) -> None:
+    def __init__(self, path: Path, encoding: str = "utf-8") -> None:
         super().__init__(path, encoding)
-        lines = TextLines(path, self.encoding)
+        lines = TextLines(path, encoding)
         number, line = self._found_header(lines)
         self.path = self._with_header = lines.path
         self.header_line = number
         self._first = line.strip()
-        try:
-            self.header = _text(self.encoding.header(line, Place(str(self.path), number)))
-        except UnusableError as error:
-            raise self._no_header(str(error)) from None
+        self.header = line
         if not self.header:
             raise self._no_header("found nothing")
         self._columns = parse_header(self.header)
@@ -233,19 +224,19 @@ class SacctRows(TextLines):
         self.columns = frozenset(self._columns.names)
         self._ends_in_name = self._columns.names[-1] == _NAME and not self._columns.has_end
 
-    def _found_header(self, lines: TextLines) -> tuple[int, bytes]:
+    def _found_header(self, lines: TextLines) -> tuple[int, str]:
         """Return the number and text of the header, or else of the first line."""
         beginning = list(islice(lines.records(), REMARKS))
-        texts = (line.decode(errors="replace") for _, line in beginning)
-        return beginning[find_header(texts) or 0] if beginning else (1, b"")
+        texts = (line for _, line in beginning)
+        return beginning[find_header(texts) or 0] if beginning else (1, "")
 
-    def _records_of(self, file: Path) -> Iterator[tuple[int, bytes]]:
+    def _records_of(self, file: Path) -> Iterator[tuple[int, str]]:
         """Yield the number and text of every row of a file, but not the header.
 
         A row that a line end in a name broke is one: lines are joined until the number of columns
         fits, unless the next one begins with a job id.
         """
-        begun: tuple[int, bytes] | None = None
+        begun: tuple[int, str] | None = None
         try:
             for number, line in super()._records_of(file):
                 remark = file == self._with_header and number < self.header_line
@@ -265,39 +256,25 @@ class SacctRows(TextLines):
         if begun is not None:
             yield begun
 
-    def _joined(self, begun: bytes, line: bytes) -> bytes | None:
+    def _joined(self, begun: str, line: str) -> str | None:
         """Return a row that goes on in the next line; None if that is a row of its own."""
-        separator = self._columns.separator.encode()
+        separator = self._columns.separator
         lacking = self._columns.separators - begun.count(separator)
         more = line.count(separator)
         # A name in the last column may lack a part although no column does.
         goes_on = more <= lacking if lacking > 0 else not (lacking or more) and self._ends_in_name
-        if not goes_on or len(begun) + len(line) > LONGEST or b"\0" in line:
+        if not goes_on or len(begun) + len(line) > LONGEST:
             return None
         if self._columns.names[0] == _NUMBER:
             is_row = _JOB.fullmatch(line.partition(separator)[0].strip()) is not None
             # A job id has no line ends.
             if is_row or separator not in begun:
                 return None
-        return begun.rstrip(b"\r\n") + b" " + line
+        return f"{begun} {line}"
 
-    def row(self, line: bytes) -> Row:
-        """Return the values of a line by column.
-
-        Parameters
-        ----------
-        line
-            The line, in UTF-8.
-
-        Raises
-        ------
-        UnusableError
-            If the line is no row.
-        """
-        try:
-            return self._columns.values_of(_text(line))
-        except ValueError as error:
-            raise UnusableError("malformed", str(error)) from None
+    def row(self, line: str) -> Row:
+        """Return the values of a line by column; raises ValueError if it is no row."""
+        return self._columns.values_of(line)
 
     def _no_header(self, found: str) -> InputError:
         return InputError(
@@ -307,9 +284,3 @@ class SacctRows(TextLines):
                 Place(str(self.path), self.header_line),
             )
         )
-
-
-def _text(line: bytes) -> str:
-    if b"\0" in line:
-        raise UnusableError("malformed", "expected text, found a NUL byte")
-    return line.decode().rstrip("\r\n")

@@ -10,19 +10,16 @@ Source: the manual page `sacct` of SchedMD; a `core` here is a CPU in Slurm's te
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 
-from hpcsched._core import Verdict
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.system.system import System
+from hpcsched.system.system import Request, System
 from hpcsched.workload.readers.accounting_log import (
     AccountingLogSource,
 )
 from hpcsched.workload.readers.log_source import Block
-from hpcsched.workload.readers.policies import SetAsideError, UnusableError
+from hpcsched.workload.readers.policies import SetAsideError
 from hpcsched.workload.readers.record_source import Record
-from hpcsched.workload.readers.text_files import TextEncoding
 from hpcsched.workload.trace_calendar import ZONE_NAME, time_zone
 from hpcsched_slurm.logs.local_clock import LocalClock
 from hpcsched_slurm.logs.sacct_rows import Row, SacctRows, parse_job_id, what_it_is
@@ -47,14 +44,13 @@ _COLUMNS = {
     "node": (("allocnodes", "nnodes"), ("reqnodes",)),
 }
 """Columns with the numbers of CPUs and nodes: allocated ones first, then requested ones."""
-_STEP = "job_step"
 _NEEDED = ("JobID", "Submit", "Start", "End")
 
 
 class SlurmSacctSource(AccountingLogSource):
     """Stream of the jobs of a dump.
 
-    Reasons for skipping a record, in the order in which they apply: `undecodable`, `malformed`,
+    Reasons for skipping a record, in the order in which they apply: `malformed`,
     `job_step`, `pending_array`, `never_started`, `still_running`, `fractional_seconds`,
     `duplicate`, `unsorted`, `zero_run_time`, `missing_requested_time`, `missing_memory`,
     `uneven_nodes`, `larger_than_system`.
@@ -64,7 +60,7 @@ class SlurmSacctSource(AccountingLogSource):
     """
 
     def __init__(self, params: SlurmSacctParams, system: System) -> None:
-        rows = SacctRows(Path(params.path), TextEncoding(params.encoding, params.undecodable))
+        rows = SacctRows(Path(params.path), params.encoding)
         super().__init__(params, rows, system)
         self._rows = rows
         self._params = params
@@ -88,44 +84,33 @@ class SlurmSacctSource(AccountingLogSource):
         self._clock = LocalClock(self._zone, self.seconds)
         return super().blocks(most)
 
-    def record_of(self, line: bytes) -> Record:
-        """Return the content of a line; raises UnusableError or ValueError if there is none."""
+    def record_of(self, line: str) -> Record:
+        """Return the content of a line."""
         row = self._rows.row(line)
-        try:
-            number = self._ran(row)
-        except SetAsideError as other:
-            # A step is not submitted by itself: its place is behind its job.
-            if other.reason != _STEP:
-                with suppress(UnusableError, ValueError):
-                    self.note_submission(self._clock.instant(row["submit"]))
-            raise
+        number = self._ran(row)
         submit_time, start_time, run_time = self._times(row)
         qos, partition = row.get("qos", ""), row.get("partition", "")
-        record = Record(
-            self.number_of(number, submit_time),
+        return Record(
+            number,
             submit_time,
             run_time,
+            _requested_time(row) or -1,
+            lambda: self._request(row),
             details=(row.get("user", ""), row.get("account", ""), None, qos, partition),
             texts=(row.get("jobname") or None, qos or None, partition or None),
             wait=start_time - submit_time,
         )
-        try:
-            record = record._replace(requested_time=_requested_time(row) or -1)
-        except (UnusableError, ValueError) as problem:
-            return record.refused_for(problem, Verdict.MISSING_PROCESSORS)
-        try:
-            units = self.units_of(*self._amounts(row))
-            # So many nodes were not fewer.
-            apart = units.per_node and units.units > 1
-            return record._replace(request=self.request_for(units, one_unit_per_node=apart))
-        except (UnusableError, ValueError) as problem:
-            return record.refused_for(problem)
+
+    def _request(self, row: Row) -> Request:
+        units = self.units_of(*self._amounts(row))
+        # So many nodes were not fewer.
+        return self.request_for(units, one_unit_per_node=units.per_node and units.units > 1)
 
     def _ran(self, row: Row) -> int:
         """Return the number of a job that ran to its end."""
         found = parse_job_id(row["jobid"])
         if found.is_step:
-            raise SetAsideError(_STEP, "a step of a job")
+            raise SetAsideError("job_step", "a step of a job")
         if found.is_pending:
             raise SetAsideError("pending_array", "tasks of an array that have not started")
         if row["start"].lower() in NOT_GIVEN:
@@ -139,7 +124,6 @@ class SlurmSacctSource(AccountingLogSource):
         clock = self._clock
         before = clock.ambiguous
         submit_time = clock.instant(row["submit"])
-        self.note_submission(submit_time)
         # In this order: in the repeated hour of autumn, a start is read as not before its
         # submission.
         start_time = clock.instant(row["start"], submit_time)
