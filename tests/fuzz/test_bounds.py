@@ -120,16 +120,3 @@ def test_packed_without_end(
             tried += 1
         assert str(path) in capsys.readouterr().err
     assert tried == len(READERS) * 6
-
-
-def test_packed_lines_and_comments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A packed line of 2 MiB and packed comments of 5 MiB are refused with their line and limit."""
-    path = tmp_path / "log.swf.gz"
-    path.write_bytes(gzip.compress(RECORD + b"1 " * MIB, 1))
-    refused("try", path)
-    assert f"{path}:2: error: expected lines of text, found a line of 1048576 bytes or more" in (
-        capsys.readouterr().err
-    )
-    path.write_bytes(gzip.compress((b";" + b" x" * 1000 + b"\n") * 2600, 1))
-    refused("try", path)
-    assert "error: expected at most 4 MiB of header comments, found more" in capsys.readouterr().err

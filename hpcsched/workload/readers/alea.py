@@ -89,8 +89,8 @@ class NodeRequest(NamedTuple):
     rounded: bool = False
 
 
-_NODES = re.compile(r"[0-9]{1,9}")
-_PROCESSORS = re.compile(r"([0-9]{1,9})(\.[0-9]{1,6})?")
+_NODES = re.compile(r"[0-9]{1,10}")
+_PROCESSORS = re.compile(r"([0-9]{1,10})(\.[0-9]{1,6})?")
 
 
 def parse_node_request(text: str) -> NodeRequest:

@@ -146,9 +146,11 @@ class SwfSource(LineSource):
         self._types = [] if params.unit else declared
         self._unit = dict.fromkeys(self._types, 0) if self._types else params.unit or {"core": 1}
         self._uses_memory = params.requested_memory == "use"
-        names = {*self._unit, *(["mem"] if self._uses_memory else [])}
+        names = [*self._unit, *(["mem"] if self._uses_memory else [])]
         shared = check_draws(system, names, self.lines.path, "trace.unit")
-        check_types(system, sorted(names - shared), self.lines.path, "trace.unit")
+        check_types(
+            system, [name for name in names if name not in shared], self.lines.path, "trace.unit"
+        )
         self.dependencies = params.dependencies == "honour"
         self.fields_read = (
             *_USED,

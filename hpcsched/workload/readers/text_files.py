@@ -91,8 +91,13 @@ def reading(path: Path, line: Callable[[], int] | None = None) -> Iterator[None]
 def read_text(path: Path, encoding: str) -> str:
     """Return a whole text, plain or compressed."""
     with reading(path), open_text(path) as (_, stream):
-        text: bytes = stream.read()
-    return decoded(text, encoding)
+        begun: bytes = stream.read(8192)
+        # A file of zeros must not fill the memory.
+        if b"\0" in begun:
+            message = "expected a text, found zero bytes"
+            raise InputError(Finding("no-text", message, Place(str(path), 1)))
+        text = begun + stream.read()
+    return text.decode(encoding, "replace")
 
 
 def decoded(text: bytes, encoding: str) -> str:

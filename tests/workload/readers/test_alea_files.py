@@ -23,6 +23,7 @@ from hpcsched.workload.readers.alea import (
     NodeProperties,
     parse_node_request,
 )
+from hpcsched.workload.readers.policies import UnusableError
 from tests.strategies import tries
 from tests.workload.readers.alea_files import GIB, read, record, source_of
 from tests.workload.readers.swf_files import write
@@ -167,7 +168,7 @@ def test_any_text_is_a_request_or_a_value_error(ask: str) -> None:
     """Whatever stands there, it is parsed to something sensible or refused with ValueError."""
     try:
         found = parse_node_request(ask)
-    except ValueError as error:
+    except (ValueError, UnusableError) as error:
         assert str(error)
     else:
         assert found.nodes >= 1

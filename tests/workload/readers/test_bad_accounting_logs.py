@@ -38,9 +38,6 @@ DUMPS = {
     "binary": (
         b"\0\1\2" * 99, ZONE, 1, "missing-columns", "the dump has no column JobID",
     ),
-    "binary further on": (
-        f"{SACCT}{'x' * 9}\0\n".encode(), ZONE, 3, "malformed", "expected 15 columns",
-    ),
     "UTF-16": (SACCT.encode("utf-16"), ZONE, None, "no-text", "found UTF-16"),
     "cut off": (
         f"{SACCT}{sacct_row('2')[:40]}".encode(), ZONE, 3, "malformed",

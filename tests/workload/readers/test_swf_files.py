@@ -150,17 +150,6 @@ def test_no_records(tmp_path, packed, lines):
     assert len(source.comments) == len(lines)
 
 
-def test_fraction_read(tmp_path):
-    """The share of the file that has been read rises from 0 to 1."""
-    source = source_of(write(tmp_path, [record(n, submit=n) for n in range(5000)]))
-    shares = []
-    for _ in source.jobs():
-        shares.append(source.fraction_read)
-    assert 0 < shares[0] < 0.2
-    assert shares == sorted(shares)
-    assert source.fraction_read == 1
-
-
 def test_account_while_reading(tmp_path):
     """The account holds for what has been read so far."""
     lines = [record(n, submit=n, run=n % 3) for n in range(30)]
