@@ -96,7 +96,7 @@ def read_text(path: Path, encoding: str) -> str:
         if b"\0" in begun:
             message = "expected a text, found zero bytes"
             raise InputError(Finding("no-text", message, Place(str(path), 1)))
-        text = begun + stream.read()
+        text: bytes = begun + stream.read()
     return text.decode(encoding, "replace")
 
 
