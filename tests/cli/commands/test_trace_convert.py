@@ -120,7 +120,7 @@ def test_recorded_waits_are_kept(
         (["log.swf", "out.swf", "--set", "trace.colour=red"], "there is no key 'colour' here"),
         (["bad.swf", "out.json"], "bad.swf:1: error: expected 18 fields, found 1"),
         (["bad.csv", "out.json"], "the table has no column called 'submit_time'"),
-        (["bad.json", "out.swf"], "bad.json:1:1: error: expected a workload"),
+        (["bad.json", "out.swf"], "bad.json:1:1: error: expected JSON"),
     ],
 )
 def test_faults(

@@ -238,7 +238,7 @@ def test_other_bytes(tmp_path: Path) -> None:
     path.write_bytes(GOLDEN.encode("utf-16"))
     assert "found UTF-16; write it as UTF-8 first" in fault(path)
     path.write_bytes(bytes(range(128)))
-    assert "expected JSON" in fault(path)
+    assert "found zero bytes" in fault(path)
     path.write_bytes(b"\xef\xbb\xbf" + GOLDEN.encode())
     assert len(read(path)[1]) == 6
     assert fault(tmp_path).endswith("[unreadable-trace]")
