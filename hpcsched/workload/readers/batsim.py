@@ -182,7 +182,7 @@ class BatsimSource(RecordSource):
         self._unit_request = self.uniform_request = system.request(params.unit)
         shared = params.shared_requests
         known = check_draws(system, shared, self.lines.path, "trace.shared_requests")
-        for name in shared.keys() - known:
+        for name in (name for name in shared if name not in known):
             there = f"there are: {', '.join(sorted(known))}" if known else "it has none"
             message = f"the system has no shared resource called {name!r}; {there}"
             place, key = Place(str(self._file.path)), f"trace.shared_requests.{name}"

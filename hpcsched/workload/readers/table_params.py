@@ -251,7 +251,7 @@ class TableParams(RecordPolicies):
                 raise ValueError(f"{key} has both a column and a constant; expected one of them")
         if self.columns.run_time and self.columns.end_time:
             raise ValueError("columns has both run_time and end_time; expected one of them")
-        for name in {name for name, asked in (self.requests or {}).items() if asked is not None}:
+        for name in [name for name, asked in (self.requests or {}).items() if asked is not None]:
             if name in (self.unit or ()):
                 raise ValueError(
                     f"{name} has both a column, under 'requests', and an amount, under 'unit';"
