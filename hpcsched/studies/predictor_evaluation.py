@@ -1,7 +1,6 @@
 """Accuracy of run-time predictors on a trace, without dispatching."""
 
 import json
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from heapq import heappop, heappush
@@ -12,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hpcsched.errors import Finding, InputError, Place, PluginError
-from hpcsched.prediction.predictor import Oracle, Predictor, PredictorDriver
+from hpcsched.metrics.job_metrics import nearest_rank
+from hpcsched.prediction.predictor import Oracle, Prediction, Predictor, PredictorDriver
 from hpcsched.report.tables.report_table import MISSING, Cell, Table
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import LoadedScenario, Scenario
@@ -38,12 +38,12 @@ class Predicted:
     rules
         Names of the rules of a predictor by rules; empty for any other.
     rule
-        Number of the rule that answered, `[J]`; empty without rules.
+        Name of the rule that answered, `[J]`; empty texts without rules.
     """
 
     seconds: IntArray
     rules: tuple[str, ...]
-    rule: IntArray
+    rule: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,8 +67,9 @@ def predict_trace(
     jobs
         Jobs by ascending submit time.
     """
-    asked = {title: _Asked(title, predictor) for title, predictor in predictors.items()}
-    run_times = array("q")
+    drivers = [PredictorDriver(predictor, title) for title, predictor in predictors.items()]
+    answers: list[list[Prediction]] = [[] for _ in drivers]
+    run_times: list[int] = []
     # Instant, number, place in the trace (so that jobs are never compared), job and run time.
     ends: list[tuple[int, int, int, Job, int]] = []
     now: int | None = None
@@ -83,47 +84,23 @@ def predict_trace(
             now = job.submit_time
             while ends and ends[0][0] <= now:
                 *_, ended, its_run_time = heappop(ends)
-                for one in asked.values():
-                    one.observe(ended, its_run_time)
-        for one in asked.values():
-            one.predict(job, run_time)
+                for driver in drivers:
+                    driver.observe(ended, its_run_time)
+        for driver, own in zip(drivers, answers, strict=True):
+            own.append(driver.predict_by(job, run_time))
         run_times.append(run_time)
         # Pushed after the prediction: a job of 0 s is learnt from at the next instant, not at its
         # own.
         heappush(ends, (now + run_time, job.job_id, place, job, run_time))
-    return TracePredictions(
-        _whole_numbers(run_times), {title: one.result() for title, one in asked.items()}
-    )
-
-
-class _Asked:
-    """A predictor, and its predictions so far."""
-
-    def __init__(self, title: str, predictor: Predictor | Oracle) -> None:
-        self._driver = PredictorDriver(predictor, title)
-        self._numbers = {name: number for number, name in enumerate(self._driver.rules)}
-        self._seconds = array("q")
-        self._rule = array("q")
-
-    def predict(self, job: Job, run_time: int) -> None:
-        """Predict the run time of a job; only an oracle is shown the real one."""
-        seconds, rule = self._driver.predict_by(job, run_time)
-        self._seconds.append(seconds)
-        if self._numbers:
-            self._rule.append(self._numbers[rule])
-
-    def observe(self, job: Job, run_time: int) -> None:
-        """Notify the predictor of a completion."""
-        self._driver.observe(job, run_time)
-
-    def result(self) -> Predicted:
-        """Return all predictions."""
-        rule = _whole_numbers(self._rule)
-        return Predicted(_whole_numbers(self._seconds), self._driver.rules, rule)
-
-
-def _whole_numbers(values: "array[int]") -> IntArray:
-    return np.array(values, dtype=np.int64)
+    predicted = {
+        title: Predicted(
+            np.array([seconds for seconds, _ in own], np.int64),
+            driver.rules,
+            [rule for _, rule in own],
+        )
+        for title, driver, own in zip(predictors, drivers, answers, strict=True)
+    }
+    return TracePredictions(np.array(run_times, np.int64), predicted)
 
 
 BASELINE = "requested-time"
@@ -160,20 +137,13 @@ def choose(
     if document is None:
         document = parse_document(read_text(path))
     own = check_document(document, path, overrides)
-    missing = list(_missing(own, ("trace", "predictor")))
-    if missing:
-        raise InputError(missing)
-    scenarios = [own.scenario, *_scenarios(own, document, overrides, _listed(named))]
-    predictors: dict[str, Predictor | Oracle] = {}
-    source: TraceSource | None = None
-    for scenario in scenarios:
-        parts = assemble(scenario)
-        if source is None:
-            source = parts.source
+    _check_files(own, ("trace", "predictor"))
+    parts = assemble(own.scenario)
+    predictors = {title(own.scenario.predictor): parts.predictor}
+    for scenario in _scenarios(own, document, overrides, _listed(named)):
         # The first of equal titles stays: the baseline often is the scenario's own predictor.
-        predictors.setdefault(title(scenario.predictor), parts.predictor)
-    assert source is not None
-    return Chosen(own.scenario, source, predictors)
+        predictors.setdefault(title(scenario.predictor), assemble(scenario).predictor)
+    return Chosen(own.scenario, parts.source, predictors)
 
 
 def title(choice: Any) -> str:
@@ -198,9 +168,7 @@ def _listed(named: str) -> list[Any]:
     document = parse_document(f"[{named}]")
     place = Place(f"--predictors {' '.join(named.split())}")
     if document.problems:
-        raise InputError(
-            Finding(problem.rule, problem.message, place) for problem in document.problems
-        )
+        raise InputError(Finding(one.rule, one.message, place) for one in document.problems)
     return list(document.value)
 
 
@@ -217,39 +185,32 @@ def _scenarios(
         text = choice if isinstance(choice, str) else json.dumps(choice)
         place = Place(f"--predictors {text}")
         change = (
-            # An oracle is only asked for by planning off-line, and nothing is planned here.
+            # An oracle is only used by planning off-line, and nothing is planned here.
             Setting(("simulation", "mode"), "online", place),
             Setting(("predictor",), choice, place),
         )
         try:
             loaded = check_document(document, own.path, (*overrides, *change), own.registry)
-            wrong = list(_missing(loaded, ("predictor",)))
-        except InputError as error:
-            wrong = list(error.findings)
-        else:
+            _check_files(loaded, ("predictor",))
             scenarios.append(loaded.scenario)
-        findings.extend(replace(one, place=place) for one in wrong)
+        except InputError as error:
+            findings += [replace(one, place=place) for one in error.findings]
     if findings:
         raise InputError(findings)
     return scenarios
 
 
-def _missing(loaded: LoadedScenario, keys: tuple[str, ...]) -> Iterator[Finding]:
-    for finding in missing_inputs(loaded, "error"):
-        if finding.key.startswith(keys):
-            yield finding
+def _check_files(loaded: LoadedScenario, keys: tuple[str, ...]) -> None:
+    """Raise InputError for input files of some keys that do not exist."""
+    missing = [one for one in missing_inputs(loaded, "error") if one.key.startswith(keys)]
+    if missing:
+        raise InputError(missing)
 
 
 Floats = npt.NDArray[np.float64]
 
 PERCENTILES = (5, 25, 50, 75, 95)
 """Percentiles of the accuracy."""
-
-ACCURACIES: Sequence[float] = tuple(k / 100 for k in range(201))
-"""Up to which the shares of jobs are told: the distribution from 0 to twice the prediction."""
-
-ERRORS = (0, 1, 10, 60, 300, 900, 1800, 3600, 7200, 14400, 28800, 86400)
-"""Where classes of absolute errors begin, in seconds; the last has no end, the first is of 0 s."""
 
 _NEAR = (0.75, 1.25)
 
@@ -290,22 +251,6 @@ class PredictorFigures:
     rules: tuple[RuleFigures, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Shares:
-    """Shares of jobs, by predictor; empty without jobs.
-
-    Attributes
-    ----------
-    accuracy
-        Share of jobs with an accuracy up to each of `ACCURACIES`.
-    error
-        Share of jobs in each class of absolute error.
-    """
-
-    accuracy: dict[str, tuple[float, ...]]
-    error: dict[str, tuple[float, ...]]
-
-
 def predictor_figures(predictions: TracePredictions) -> list[PredictorFigures]:
     """Return the figures of each predictor, in their order."""
     return [
@@ -314,25 +259,13 @@ def predictor_figures(predictions: TracePredictions) -> list[PredictorFigures]:
     ]
 
 
-def shares(predictions: TracePredictions) -> Shares:
-    """Return the distributions of accuracies and absolute errors."""
-    run_times = predictions.run_times
-    count = len(run_times)
-    accuracy, error = {}, {}
-    for title, predicted in predictions.predicted.items() if count else ():
-        # Exact shares of the jobs, not of bins: equal runs give equal files to the last digit.
-        ascending = np.sort(_accuracies(run_times, predicted))
-        upto = np.searchsorted(ascending, ACCURACIES, side="right")
-        accuracy[title] = tuple((upto / count).tolist())
-        classes = np.searchsorted(ERRORS, _errors(run_times, predicted), side="right") - 1
-        counts = np.bincount(classes, minlength=len(ERRORS))
-        error[title] = tuple((counts / count).tolist())
-    return Shares(accuracy, error)
-
-
 def _figures(title: str, run_times: IntArray, predicted: Predicted) -> PredictorFigures:
     errors, accuracies = _errors(run_times, predicted), _accuracies(run_times, predicted)
     low, high = _NEAR
+    rules = []
+    for name in predicted.rules:
+        its = np.array([rule == name for rule in predicted.rule], np.bool_)
+        rules.append(RuleFigures(name, int(its.sum()), _share(its), _mean(errors[its])))
     return PredictorFigures(
         title,
         len(run_times),
@@ -343,17 +276,11 @@ def _figures(title: str, run_times: IntArray, predicted: Predicted) -> Predictor
         _share(run_times < predicted.seconds),
         _share((accuracies >= low) & (accuracies <= high)),
         {
-            f"p{percent}": float(_percentile(accuracies, percent)) if len(accuracies) else None
+            f"p{percent}": _percentile(accuracies, percent) if len(accuracies) else None
             for percent in PERCENTILES
         },
-        tuple(_rules(errors, predicted)),
+        tuple(rules),
     )
-
-
-def _rules(errors: IntArray, predicted: Predicted) -> Iterator[RuleFigures]:
-    for number, name in enumerate(predicted.rules):
-        its = predicted.rule == number
-        yield RuleFigures(name, int(its.sum()), _share(its), _mean(errors[its]))
 
 
 def _errors(run_times: IntArray, predicted: Predicted) -> IntArray:
@@ -366,7 +293,7 @@ def _accuracies(run_times: IntArray, predicted: Predicted) -> Floats:
 
 
 def _mean(values: IntArray) -> float | None:
-    # The sum is exact; that of floats would depend on how they are grouped.
+    # The sum of whole numbers is exact.
     return sum(values.tolist()) / len(values) if len(values) else None
 
 
@@ -375,9 +302,7 @@ def _share(those: npt.NDArray[np.bool_]) -> float | None:
 
 
 def _percentile(values: IntArray | Floats, percent: int) -> float:
-    ascending = np.sort(values)
-    # Nearest rank, ceil(p n / 100), in whole numbers: 0.07 * 100 is above 7 as a float.
-    return float(ascending[max(0, -(-percent * len(values) // 100) - 1)])
+    return float(np.sort(values)[nearest_rank(percent, len(values))])
 
 
 _LEGEND = (
@@ -476,3 +401,35 @@ def _percent(share: float | None) -> str:
 
 def _number(value: float | None) -> str:
     return MISSING if value is None else f"{value:,.3f}"
+
+
+FIGURES = ("accuracy.svg", "absolute-error.svg")
+
+
+def draw(predictions: TracePredictions, folder: Path, *, force: bool) -> list[Path]:
+    """Draw the distributions of accuracies and of absolute errors; nothing without jobs."""
+    if not len(predictions.run_times):
+        return []
+    from hpcsched.report.figures.chart_parts import sized  # noqa: PLC0415 (Altair takes its time)
+    from hpcsched.report.figures.distribution_figures import distributions  # noqa: PLC0415
+    from hpcsched.report.figures.figure_files import write_figure  # noqa: PLC0415
+    from hpcsched.report.figures.figure_style import PALETTE, Look  # noqa: PLC0415
+
+    colours = [PALETTE[name] for name in ("blue", "vermilion", "green", "orange", "purple")]
+    looks = {
+        title: Look(colours[k % len(colours)], k // len(colours) % 6)
+        for k, title in enumerate(predictions.predicted)
+    }
+    about = (
+        (_accuracies, "run time / predicted run time (right of 1: underestimated)", False),
+        (_errors, "absolute error", True),
+    )
+    paths = [folder / name for name in FIGURES]
+    for path, (values_of, title, seconds) in zip(paths, about, strict=True):
+        values = {
+            one: values_of(predictions.run_times, predicted).astype(np.float64)
+            for one, predicted in predictions.predicted.items()
+        }
+        chart = distributions(values, looks, (title, "jobs at or below, %"), seconds=seconds)
+        write_figure(sized(chart, (330, 190)), path, force=force)
+    return paths

@@ -46,6 +46,10 @@ class Bar:
             total = None if share is None else 1
             self._bar.update(self._task, total=total, completed=share or 0, note=note)
 
+    def count(self, done: int, total: int, what: str) -> None:
+        """Show how many are done."""
+        self.show(done / total, f"{done} of {total} {what}")
+
     def print(self, line: str) -> None:
         """Write a line above the bar."""
         self._bar.console.print(line, style="red")
@@ -67,7 +71,7 @@ class CellProgress(Bar):
         ended = self._counts.total()
         if self.is_drawn:
             counts = ", ".join(f"{count} {status}" for status, count in self._counts.items())
-            self.show(ended / self._cells, f"{ended} of {self._cells} cells: {counts}")
+            self.count(ended, self._cells, f"cells: {counts}")
             if outcome.status == "failed":
                 self.print(f"{outcome.cell.name}: {outcome.message}")
         elif not self._quiet:

@@ -128,10 +128,11 @@ def test_oracles_and_rules() -> None:
     assert predicted["right"].seconds.tolist() == [5] * 20
     assert predicted["says"].seconds.tolist() == [1] * 20
     assert predicted["says"].rules == ("guess", "other")
-    assert predicted["says"].rule.tolist() == [1] * 20
+    assert predicted["says"].rule == ["other"] * 20
     # Jobs 0 and 1 have completed at 5 and 6.
+    two, request = predicted["l2"].rules
     assert predicted["l2"].seconds.tolist() == [50] * 6 + [5] * 14
-    assert predicted["l2"].rule.tolist() == [1] * 6 + [0] * 14
+    assert predicted["l2"].rule == [request] * 6 + [two] * 14
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 from hpcsched.studies.predictor_evaluation import (
-    ACCURACIES,
-    ERRORS,
     Predicted,
     PredictorFigures,
     RuleFigures,
@@ -18,7 +16,6 @@ from hpcsched.studies.predictor_evaluation import (
     evaluation_content,
     evaluation_table,
     predictor_figures,
-    shares,
     values_table,
 )
 from hpcsched.workload.trace_source import TraceAccount
@@ -30,17 +27,19 @@ def predictions(
     run_times: list[int],
     seconds: list[int],
     rules: tuple[str, ...] = (),
-    rule: tuple[int, ...] = (),
+    rule: tuple[str, ...] = (),
 ) -> TracePredictions:
     """Return what one predictor said."""
-    said = Predicted(np.array(seconds, dtype=np.int64), rules, np.array(rule, dtype=np.int64))
+    said = Predicted(np.array(seconds, dtype=np.int64), rules, rule)
     return TracePredictions(np.array(run_times, dtype=np.int64), {"it": said})
 
 
 def test_by_hand() -> None:
     """Errors 0, 30, 25, 100, 0 s; accuracies 1, 1.3, 0.75, 0, 1."""
     (one,) = predictor_figures(
-        predictions([100, 130, 75, 0, 7], [100, 100, 100, 100, 7], ("a", "b"), (0, 1, 0, 1, 1))
+        predictions(
+            [100, 130, 75, 0, 7], [100, 100, 100, 100, 7], ("a", "b"), ("a", "b", "a", "b", "b")
+        )
     )
     assert one.predictor == "it"
     assert one.jobs == 5
@@ -58,7 +57,7 @@ def test_by_hand() -> None:
 
 def test_a_rule_that_never_answered() -> None:
     """It is listed, without an error."""
-    (one,) = predictor_figures(predictions([5], [6], ("a", "b"), (1,)))
+    (one,) = predictor_figures(predictions([5], [6], ("a", "b"), ("b",)))
     assert [(rule.jobs, rule.mean_absolute_error_seconds) for rule in one.rules] == [
         (0, None), (1, 1.0),
     ]  # fmt: skip
@@ -73,27 +72,9 @@ def test_near_includes_its_ends(ratio: tuple[int, int]) -> None:
     assert one.near_share == 0.5
 
 
-def test_shares_by_hand() -> None:
-    """Accuracies 0, 1, 1, 3 and errors 100, 0, 0, 90000 s."""
-    found = shares(predictions([0, 100, 7, 135000], [100, 100, 7, 45000]))
-    upto = dict(zip(ACCURACIES, found.accuracy["it"], strict=True))
-    assert (upto[0], upto[0.99], upto[1], upto[2]) == (0.25, 0.25, 0.75, 0.75)
-    classes = dict(zip(ERRORS, found.error["it"], strict=True))
-    assert {begin: share for begin, share in classes.items() if share} == {
-        0: 0.5, 60: 0.25, 86400: 0.25,
-    }  # fmt: skip
-
-
-def test_the_distribution_is_exact_at_hundredths() -> None:
-    """A ratio that is a hundredth counts at that hundredth, and one just above does not."""
-    for k in range(1, 200):
-        found = shares(predictions([k, 10_000 * k + 1], [100, 1_000_000])).accuracy["it"]
-        assert found[k - 1 : k + 1] == (0, 0.5)
-
-
 def test_no_jobs() -> None:
     """There is nothing to tell, and no fault."""
-    nothing = TracePredictions(EMPTY, {"it": Predicted(EMPTY, ("a",), EMPTY)})
+    nothing = TracePredictions(EMPTY, {"it": Predicted(EMPTY, ("a",), ())})
     (one,) = predictor_figures(nothing)
     assert one.jobs == 0
     assert one.mean_absolute_error_seconds is None
@@ -101,7 +82,6 @@ def test_no_jobs() -> None:
     assert one.near_share is None
     assert set(one.accuracy.values()) == {None}
     assert one.rules[0].jobs_share is None
-    assert shares(nothing).accuracy == shares(nothing).error == {}
 
 
 def test_sums_beyond_what_floats_hold() -> None:

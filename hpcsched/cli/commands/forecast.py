@@ -28,7 +28,7 @@ ForecastOut = Annotated[
     Path | None,
     typer.Option(
         "--out",
-        help="Write to this file; a figure if it ends in .pdf, .svg or .png.",
+        help="Write to this file.",
         callback=free,
     ),
 ]
@@ -56,13 +56,13 @@ def starts(
     dispatcher replays each sample.
     """
     from hpcsched.scenario import load_scenario
-    from hpcsched.studies.forecast.forecast_report import ForecastProgress
     from hpcsched.studies.forecast.forecasting import forecast, prepare
+    from hpcsched.studies.progress import Bar
 
     shares = quantiles_of(quantiles)
     prepared = prepare(load_scenario(scenario, overrides or ()))
     second, job = _second(at, prepared), _supposed(supposed, prepared)
-    with ForecastProgress(samples) as progress:
+    with Bar("forecast") as bar:
         found = forecast(
             prepared,
             second,
@@ -70,7 +70,7 @@ def starts(
             quantiles=shares,
             samples=samples,
             seed=prepared.scenario.seed,
-            ended=progress,
+            ended=lambda number: bar.count(number, samples, "futures"),
         )
     show_forecast(found, format_, out, force=force)
 
@@ -91,36 +91,29 @@ def evaluate(
     """
     from hpcsched.scenario import load_scenario
     from hpcsched.studies.forecast import forecast_evaluation as evaluation
-    from hpcsched.studies.forecast.forecast_report import (
-        ForecastProgress,
-        evaluation_content,
-        evaluation_table,
-    )
+    from hpcsched.studies.forecast.forecast_report import evaluation_content, evaluation_table
     from hpcsched.studies.forecast.forecasting import prepare
+    from hpcsched.studies.progress import Bar
 
     prepared = prepare(load_scenario(scenario, overrides or ()))
-    with ForecastProgress() as progress:
+    with Bar("forecast") as bar:
         found = evaluation.evaluate(
-            prepared, jobs=jobs, samples=samples, seed=prepared.scenario.seed, ended=progress
+            prepared,
+            jobs=jobs,
+            samples=samples,
+            seed=prepared.scenario.seed,
+            ended=lambda number, of: bar.count(number, of, "futures"),
         )
     output.show(lambda: evaluation_table(found).as_text(), lambda: evaluation_content(found))
 
 
 def show_forecast(found: "Forecast", format_: DataFormat, out: Path | None, *, force: bool) -> None:
-    """Print a forecast, or write it to a file: a figure by the ending of its name."""
-    from hpcsched.report.figures.figure_files import FORMATS
+    """Print a forecast, or write it to a file."""
     from hpcsched.studies.forecast.forecast_report import forecast_content, forecast_table
 
-    if out is not None and out.suffix.removeprefix(".") in FORMATS:
-        from hpcsched.report.figures.figure_files import write_figure
-        from hpcsched.studies.forecast.forecast_report import forecast_figure
-
-        write_figure(forecast_figure(found).chart, out, force=force)
-        typer.echo(f"wrote {out}")
-    elif format_ is DataFormat.JSON:
-        emit(json_text(forecast_content(found)), out, force=force)
-    else:
-        emit(forecast_table(found).as_text(), out, force=force)
+    as_json = format_ is DataFormat.JSON
+    text = json_text(forecast_content(found)) if as_json else forecast_table(found).as_text()
+    emit(text, out, force=force)
 
 
 def quantiles_of(text: str) -> tuple[float, ...]:

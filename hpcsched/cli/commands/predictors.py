@@ -31,7 +31,7 @@ def evaluate(
     format_: TableFormatOption = TableFormat.TEXT,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write figures and their numbers into this folder."),
+        typer.Option(metavar="DIR", help="Draw the distributions into this folder."),
     ] = None,
     overrides: Overrides = None,
     force: Force = False,
@@ -43,28 +43,22 @@ def evaluate(
     from hpcsched.cli.output import emit, tables_text
     from hpcsched.studies import predictor_evaluation as rendering
     from hpcsched.studies.first_look import document_of
-    from hpcsched.studies.predictor_evaluation import (
-        choose,
-        predict_trace,
-        predictor_figures,
-        shares,
-    )
-    from hpcsched.studies.predictor_plots import check_folder, write_evaluation
+    from hpcsched.studies.predictor_evaluation import choose, predict_trace, predictor_figures
+    from hpcsched.whole_files import check_target
 
     document = document_of(scenario, lambda line: typer.echo(line, err=True))
     chosen = choose(scenario, overrides or (), predictors, document)
-    # Before predictors are asked, which may take minutes.
+    # Before predictors are called, which may take minutes.
     if out is not None:
-        check_folder(out, force=force)
+        for name in rendering.FIGURES:
+            check_target(out / name, force=force)
     predictions = predict_trace(
         chosen.source.jobs(),
         chosen.predictors,
         kill_at_requested_time=chosen.scenario.simulation.kill_at_requested_time,
     )
     figures = predictor_figures(predictions)
-    written = []
-    if out is not None:
-        written = write_evaluation(figures, shares(predictions), out, force=force)
+    written = [] if out is None else rendering.draw(predictions, out, force=force)
     table = rendering.values_table if format_ is TableFormat.CSV else rendering.evaluation_table
 
     def content() -> dict[str, Any]:

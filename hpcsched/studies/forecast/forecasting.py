@@ -40,15 +40,8 @@ Ended = Callable[[int], None]
 
 
 class Past(NamedTuple):
-    """Knowledge at an instant.
+    """Knowledge at an instant: run times of ended jobs, and earlier submissions."""
 
-    Attributes
-    ----------
-    columns
-        All jobs of the trace; only those submitted are used.
-    """
-
-    columns: JobColumns
     run_times: RunTimeHistory
     arrivals: ArrivalHistory
 
@@ -165,10 +158,9 @@ def sampled_run_times(
     present = branch.present
     elapsed = np.where(present.start_time < 0, 0, branch.now - present.start_time)
     users = past.arrivals.users[present.sequence]
-    asked = list(
-        zip(users.tolist(), np.maximum(present.requested_time, 1).tolist(), strict=True)
-    )  # fmt: skip
-    return past.run_times.run_times(asked, elapsed.tolist(), samples, draw)
+    requested = np.maximum(present.requested_time, 1)
+    jobs = list(zip(users.tolist(), requested.tolist(), strict=True))
+    return past.run_times.run_times(jobs, elapsed.tolist(), samples, draw)
 
 
 class PreparedReplay(NamedTuple):
@@ -197,7 +189,7 @@ class PreparedReplay(NamedTuple):
 
     def past(self) -> Past:
         """Return the knowledge before the first end of a job."""
-        return Past(self.columns, RunTimeHistory(self.columns), ArrivalHistory(self.columns))
+        return Past(RunTimeHistory(self.columns), ArrivalHistory(self.columns))
 
 
 def prepare(scenario: Scenario) -> PreparedReplay:
@@ -299,37 +291,24 @@ def supposed_job(text: Mapping[str, Any], system: System) -> SupposedJob:
     text
         `units`, `time`, `user`, and amounts of a unit by resource type.
     """
-    own = {name: text[name] for name in ("units", "time", "user") if name in text}
+    own = {name: value for name, value in text.items() if name in ("units", "time", "user")}
     resources = {name: amount for name, amount in text.items() if name not in own}
-    unknown = sorted(set(resources) - set(system.resource_types))
+    types = ", ".join(system.resource_types)
     findings = [
         Finding(
             "unknown-key",
-            f"expected units, time, user or a resource type ({', '.join(system.resource_types)});"
-            f" found {name!r}",
+            f"expected units, time, user or a resource type ({types}); found {name!r}",
             key=f"--if.{name}",
         )
-        for name in unknown
+        for name in sorted(set(resources) - set(system.resource_types))
     ]
     try:
-        job = SupposedJob.model_validate(
-            {
-                **own,
-                "resources": {
-                    name: amount for name, amount in resources.items() if name not in unknown
-                },
-            }
-        )
+        job = SupposedJob.model_validate({**own, "resources": resources})
     except ValidationError as error:
         findings += [
-            Finding(
-                "bad-value",
-                sentence(one),
-                key=".".join(map(str, ("--if", *one["loc"]))),
-            )
+            Finding("bad-value", sentence(one), key=".".join(map(str, ("--if", *one["loc"]))))
             for one in error.errors()
         ]
-        raise InputError(findings) from None
     if findings:
         raise InputError(findings)
     return job
@@ -362,38 +341,29 @@ def forecast(
     past = prepared.past()
     ((_, branch, left),) = branches(prepared.parts, prepared.columns, [submitted])
     past.run_times.ended(left.tolist())
-    waiting = np.sort(branch.present.sequence[branch.present.waits])
-    also = None if supposed is None else _columns_of(supposed, prepared, branch.now)
-    wanted = waiting if also is None else np.append(waiting, submitted)
+    wanted = np.sort(branch.present.sequence[branch.present.waits])
+    rows = [(prepared.columns, place) for place in wanted.tolist()]
+    also = None
+    if supposed is not None:
+        also = _columns_of(supposed, prepared, branch.now)
+        wanted = np.append(wanted, submitted)
+        rows.append((also, 0))
     found = forecast_starts(
         branch, past, wanted, samples=samples, seed=seed, also=also, ended=ended
     )  # fmt: skip
-    jobs = _jobs(prepared.columns, found, quantiles, also)
+    starts = np.stack([found.quantile(share) for share in quantiles], axis=1).tolist()
+    jobs = tuple(
+        ForecastJob(
+            None if source is also else int(source.job_id[row]),
+            int(source.submit_time[row]),
+            int(source.units[row]),
+            int(source.requested_time[row]),
+            tuple(own),
+        )
+        for (source, row), own in zip(rows, starts, strict=True)
+    )
     running = int((branch.present.start_time >= 0).sum())
     return Forecast(branch.now, tuple(quantiles), jobs, running, samples, prepared.calendar)
-
-
-def _jobs(
-    columns: JobColumns,
-    found: StartForecast,
-    quantiles: Sequence[float],
-    also: JobColumns | None,
-) -> tuple[ForecastJob, ...]:
-    starts = np.stack([found.quantile(share) for share in quantiles], axis=1)
-    jobs = []
-    for place, own in zip(found.sequence.tolist(), starts.tolist(), strict=True):
-        supposed = also is not None and place == found.sequence[-1]
-        source, row = (also, 0) if also is not None and supposed else (columns, place)
-        jobs.append(
-            ForecastJob(
-                None if supposed else int(source.job_id[row]),
-                int(source.submit_time[row]),
-                int(source.units[row]),
-                int(source.requested_time[row]),
-                tuple(own),
-            )
-        )
-    return tuple(jobs)
 
 
 def _columns_of(supposed: SupposedJob, prepared: PreparedReplay, now: int) -> JobColumns:

@@ -1,26 +1,16 @@
 """Forecasts and evaluations as text and JSON."""
 
 import json
-from pathlib import Path
 
-import pytest
-from typer.testing import CliRunner
-
-from hpcsched.cli import app
 from hpcsched.studies.forecast.forecast_evaluation import Evaluation, Scores
 from hpcsched.studies.forecast.forecast_report import (
-    MOST,
-    ForecastProgress,
     evaluation_content,
     evaluation_table,
     forecast_content,
-    forecast_figure,
     forecast_table,
 )
 from hpcsched.studies.forecast.forecasting import Forecast, ForecastJob
 from hpcsched.workload.trace_calendar import calendar_of
-from tests.report.figures.described import units
-from tests.terminal import error_terminal
 
 FOUND = Forecast(
     1000,
@@ -68,54 +58,3 @@ def test_the_title_has_a_date_where_the_log_has_one() -> None:
     text = forecast_table(FOUND._replace(calendar=calendar)).as_text()
     assert text.startswith("Starts after 2024-03-01 10:16:40, with 3 jobs running\n")
     assert forecast_content(FOUND._replace(calendar=calendar))["now"] == 1000
-
-
-def test_bands_by_hand() -> None:
-    """Each job has two bands and a line at its median, in hours from now."""
-    job = ForecastJob(7, 0, 1, 60, (3600, 7200, 10_800, 14_400, 21_600))
-    found = Forecast(0, (0.05, 0.25, 0.5, 0.75, 0.95), (job,), 0, 200)
-    bands, middle = units(forecast_figure(found).chart)
-    assert [(row["interval"], row["begin"], row["end"]) for row in bands.rows] == [
-        ("90 %", 1, 6), ("50 %", 2, 4),
-    ]  # fmt: skip
-    assert bands.encoding["color"]["scale"]["domain"] == ["90 %", "50 %"]
-    assert bands.encoding["color"]["legend"]["title"] == "start within, line: median"
-    assert middle.column("begin") == [3]
-    assert middle.axis_title("x") == "hours until the start"
-
-
-def test_many_jobs() -> None:
-    """The first ones are drawn, which the caption says."""
-    jobs = tuple(ForecastJob(k, 0, 1, 60, (k, k, k)) for k in range(MOST + 5))
-    figure = forecast_figure(Forecast(0, (0.1, 0.5, 0.9), jobs, 0, 200))
-    assert len(units(figure.chart)[1].rows) == MOST
-    assert f"The first {MOST} of {MOST + 5} jobs." in figure.caption
-
-
-SCENARIO = str(Path(__file__).parents[3] / "scenarios" / "small-easy.yaml")
-
-
-def test_futures_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """First the replay up to the instant, then the futures."""
-    terminal = error_terminal(monkeypatch)
-    with ForecastProgress(2) as progress:
-        progress(1)
-        progress(2)
-    assert any("replaying up to the forecast" in line for line in terminal.lines)
-    assert any("futures: 2 of 2" in line for line in terminal.lines)
-
-
-@pytest.mark.parametrize("command", [["starts"], ["evaluate", "--jobs", "2"]])
-def test_commands_show_it(command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every future is told to the bar, which is not drawn where there is no terminal."""
-    told: list[tuple[int, ...]] = []
-    monkeypatch.setattr(ForecastProgress, "__call__", lambda _, *ended: told.append(ended))
-    options = ["--set", "trace.jobs=300", "--samples", "2"]
-    result = CliRunner().invoke(app, ["forecast", command[0], SCENARIO, *command[1:], *options])
-    assert result.exit_code == 0, result.output
-    assert "futures" not in result.stderr
-    if command == ["starts"]:
-        assert told == [(1,), (2,)]
-    else:
-        total = told[-1][1]
-        assert told == [(number, total) for number in range(1, total + 1)]

@@ -103,7 +103,7 @@ def test_the_end_of_a_running_job() -> None:
     ((_, branch, ended),) = branches(
         parts(one_type(2 * FEWEST), easy()), columns, [len(rows)]
     )  # fmt: skip
-    past = Past(columns, RunTimeHistory(columns), ArrivalHistory(columns))
+    past = Past(RunTimeHistory(columns), ArrivalHistory(columns))
     past.run_times.ended(ended.tolist())
     wanted = np.array([len(rows) - 1])
     found = forecast_starts(branch, past, wanted, samples=20)

@@ -123,14 +123,18 @@ def forecast(
     scenario's dispatcher replays each sample. Nothing is changed.
     """
     from hpcsched.scenario import load_scenario
-    from hpcsched.studies.forecast.forecast_report import ForecastProgress
+    from hpcsched.studies.progress import Bar
     from hpcsched_slurm.live.live_forecast import forecast_cluster
 
     loaded = load_scenario(scenario, overrides or ())
     job, shares = mapping_of(supposed), quantiles_of(quantiles)
-    with ForecastProgress(samples) as progress:
+    with Bar("forecast") as bar:
         found = forecast_cluster(
-            loaded, supposed=job, quantiles=shares, samples=samples, ended=progress
+            loaded,
+            supposed=job,
+            quantiles=shares,
+            samples=samples,
+            ended=lambda number: bar.count(number, samples, "futures"),
         )
     show_forecast(found, format_, out, force=force)
 
