@@ -350,6 +350,6 @@ def test_a_missing_package_is_an_error(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(InputError) as caught:
         read_experiment(path)
     assert str(caught.value) == (
-        f"{path}:7:11: error: executor: executor dask: not installed: distributed;"
+        f"{path}:7:11: error: executor: executor dask: not installed: dask, distributed;"
         " pip install 'hpcsched[dask]' [not-installed]"
     )
