@@ -421,15 +421,15 @@ def draw(predictions: TracePredictions, folder: Path, *, force: bool) -> list[Pa
         for k, title in enumerate(predictions.predicted)
     }
     about = (
-        (_accuracies, "run time / predicted run time (right of 1: underestimated)", False),
-        (_errors, "absolute error", True),
+        (_accuracies, "run time / predicted run time (right of 1: underestimated)"),
+        (_errors, "absolute error, s"),
     )
     paths = [folder / name for name in FIGURES]
-    for path, (values_of, title, seconds) in zip(paths, about, strict=True):
+    for path, (values_of, title) in zip(paths, about, strict=True):
         values = {
             one: values_of(predictions.run_times, predicted).astype(np.float64)
             for one, predicted in predictions.predicted.items()
         }
-        chart = distributions(values, looks, (title, "jobs at or below, %"), seconds=seconds)
+        chart = distributions(values, looks, (title, "jobs at or below, %"))
         write_figure(sized(chart, (330, 190)), path, force=force)
     return paths

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hpcsched.report.tables.report_table import Cell, Table, duration_text, plain
+from hpcsched.report.tables.report_table import Cell, Table, duration_text, headed
 from hpcsched.studies.forecast.forecast_evaluation import INTERVALS, Evaluation
 from hpcsched.studies.forecast.forecasting import Forecast
 
@@ -61,7 +61,7 @@ def evaluation_table(found: Evaluation) -> Table:
         "forecast-evaluation",
         "Forecasts of start times, compared with the starts",
         (
-            *plain("instant", "forecast by", "jobs"),
+            *headed("instant", "forecast by", "jobs"),
             *((name, "%") for name in ("within 1 min", "within 10 min")),
             *((name, "s") for name in ("mean error", "median error", "CRPS")),
             *((f"in {100 * share:g} % interval", "%") for share in INTERVALS),
