@@ -14,6 +14,7 @@ _Parts: TypeAlias = tuple[str, ...]
 _AXES = ", "
 """Separator of the labels of an experiment's cell, which are left whole."""
 _LETTER = re.compile(r"[^\W\d_]")
+_IN_BRACKETS = re.compile(r"\((?:[^()]|\([^()]*\))*\)")
 
 
 def short_labels(names: Iterable[str]) -> dict[str, str]:
@@ -61,4 +62,4 @@ def _label(parts: _Parts) -> str:
     text = "".join(parts).strip(" ").rstrip(",-_/ ")
     # What stood before may have held the bracket that ends here.
     text = text[: len(text) - (text.count(")") > text.count("("))]
-    return text[1:-1] if re.fullmatch(r"\([^()]*\)", text) else text
+    return text[1:-1] if _IN_BRACKETS.fullmatch(text) else text

@@ -56,10 +56,11 @@ class ColumnChecks:
             return
         submit, think_time = columns.submit_time, numpy_array(columns.details.column("think_time"))
         times = submit, columns.run_time, columns.requested_time, think_time
-        wrong = np.flatnonzero(np.logical_or.reduce([(c < 0) | (c > LONGEST) for c in times]))
-        if len(wrong):
-            job = columns.job_id[wrong[0]]
-            raise not_replayable(f"job {job}: expected times of 0 to {LONGEST} s")
+        for column in times:
+            wrong = np.flatnonzero((column < 0) | (column > LONGEST))
+            if len(wrong):
+                job = columns.job_id[wrong[0]]
+                raise not_replayable(f"job {job}: expected times of 0 to {LONGEST} s")
         before = np.concatenate(([self._last_submit], submit[:-1]))
         wrong = np.flatnonzero(submit < before)
         if len(wrong):

@@ -47,8 +47,8 @@ def test_nothing_is_found() -> None:
         ([batch([1, 5, 9]), batch([3, 4, 5])], "found one twice"),
         ([batch([7, 7])], "found one twice"),
         ([batch([1], 5), batch([2], 4)], "job 2 is submitted at 4, before"),
-        ([batch([1])._replace(submit_time=np.array([-1]))], "below 0"),
-        ([batch([1], run_time=(1 << 32) + 1)], "too large"),
+        ([batch([1])._replace(submit_time=np.array([-1]))], "job 1: expected times of 0"),
+        ([batch([1], run_time=(1 << 32) + 1)], "job 1: expected times of 0"),
         ([batch([1])._replace(units=np.array([0]))], "without units"),
     ],
 )
