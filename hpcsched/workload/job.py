@@ -1,10 +1,8 @@
 """Jobs as submitted by users and as recorded by traces, and bounds on their times."""
 
-from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from hpcsched.errors import Finding, InputError
 from hpcsched.system.system import Request
 
 
@@ -136,18 +134,6 @@ class TimeBounds:
         if fault is not None:
             raise ValueError(fault)
         self._sum += max(run_time, job.requested_time) + job.think_time
-
-
-def within_bounds(jobs: Iterator[TracedJob]) -> Iterator[TracedJob]:
-    """Yield jobs after a check of their times."""
-    bounds = TimeBounds()
-    for traced in jobs:
-        try:
-            bounds.check(traced)
-        except ValueError as error:
-            message = f"job {traced.job.job_id}: {error}"
-            raise InputError(Finding("time-too-large", message, key="trace")) from None
-        yield traced
 
 
 def time_fault(

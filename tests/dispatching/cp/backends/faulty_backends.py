@@ -197,14 +197,6 @@ def stop_listening() -> None:
     time.sleep(1000)
 
 
-def leave_another_behind(note: str) -> None:
-    """Die while a process lives on that has the same pipes open."""
-    if os.fork() == 0:
-        _note(note)
-        time.sleep(1000)
-    os._exit(3)
-
-
 def chatter(size: int) -> None:
     """Print more than a pipe holds, in all ways there are."""
     text = "garbage " * (size // 8)
