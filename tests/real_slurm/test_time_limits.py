@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
 from tests.real_slurm import accounting
@@ -70,17 +69,6 @@ def test_minutes_of_running_jobs(slurm: SlurmCluster, tmp_path: Path) -> None:
     drive_at_once(slurm, tmp_path, jobs, SECONDS)
     assert peaks(slurm, jobs)["jobs"] == 4
     assert "account theory: GrpTRESRunMins cpu=40" in reasons(tmp_path)
-    # So do they in the simulation of the run.
-    again = tmp_path / "again"
-    run, out = str(tmp_path / "run"), ("--out", str(again))
-    printed = finish(live(slurm, tmp_path / "live.yaml", "replay", run, "--latency", "1", *out))
-    assert "6 jobs, live and simulated" in printed
-    table = pq.read_table(again / "jobs.parquet").to_pylist()
-    at_once = [
-        sum(other["start_time"] <= one["start_time"] < other["end_time"] for other in table)
-        for one in table
-    ]
-    assert max(at_once) == 4
 
 
 def test_minutes_of_a_job(slurm: SlurmCluster, tmp_path: Path) -> None:
