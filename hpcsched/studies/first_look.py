@@ -1,48 +1,38 @@
-"""A first look at a log: its format, dispatchers tried on it, and starter scenarios."""
+"""A first look at a log: its format, a machine for it, and scenarios that replay it."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import hpcsched
 from hpcsched.audit.auditing import audit_directory
 from hpcsched.audit.violations import AuditReport
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST
 from hpcsched.plugins import manager
-from hpcsched.report.tables.report_table import duration_text
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import write_json
-from hpcsched.runs.runner import run
-from hpcsched.scenario import load_scenario
 from hpcsched.scenario.document import Document, parse_document, read_text
 from hpcsched.scenario.loading import LoadedScenario, check_document
 from hpcsched.scenario.scenario_schema import scenario_schema
-from hpcsched.studies.log_files import LogSource
-from hpcsched.studies.trial_scenarios import (
-    BusyPart,
-    Configuration,
-    Machine,
-    Needs,
-    TrialLog,
-    busiest_part,
-    configurations,
-    given_machine,
-    machine_for,
-    machine_from_header,
-    need_of,
-    scenario_text,
-    trace_values,
-)
+from hpcsched.studies.declared_file import cell_name
 from hpcsched.whole_files import check_target, make_folder, write_text
+from hpcsched.workload.job import TracedJob
 from hpcsched.workload.log_recognition import (
-    ALEA,
     BATSIM,
+    PBS,
+    SACCT,
     SCENARIOS,
+    SWF,
+    TABLE,
     UTF_8,
+    LogFormat,
     encoding_of,
     format_of_log,
     recognised,
@@ -50,9 +40,257 @@ from hpcsched.workload.log_recognition import (
 from hpcsched.workload.presets.preset_catalogue import find_preset
 from hpcsched.workload.readers.batsim import ids_are_numbers
 from hpcsched.workload.readers.swf import types_in_records
+from hpcsched.workload.readers.swf_lines import header_machine
 from hpcsched.workload.readers.table import REQUEST_PREFIX
 from hpcsched.workload.readers.table_rows import open_rows
 from hpcsched.workload.trace_source import TraceAccount, recorded_waits
+
+
+class Machine(NamedTuple):
+    """Nodes of equal size, some of which may have one core more than the others.
+
+    Attributes
+    ----------
+    cores
+        Cores of each node, of the smaller ones if there are two sizes.
+    larger
+        Number of nodes that have one core more.
+    """
+
+    nodes: int
+    cores: int
+    basis: str
+    others: tuple[tuple[str, int], ...] = ()
+    larger: int = 0
+
+    @property
+    def resources(self) -> dict[str, int]:
+        """Amounts of each node by resource type, cores first."""
+        return {"core": self.cores, **dict(self.others)}
+
+    @property
+    def groups(self) -> Iterator[tuple[str, int, dict[str, int]]]:
+        """Name, number of nodes, and amounts of each, of nodes of one size."""
+        yield "node", self.nodes - self.larger, self.resources
+        if self.larger:
+            yield "larger", self.larger, {**self.resources, "core": self.cores + 1}
+
+
+class Need(NamedTuple):
+    """Requirements of the jobs of a log, of one resource type.
+
+    Attributes
+    ----------
+    unit
+        Amount of the largest unit, which must fit on a node.
+    peak
+        Largest amount used at a time according to the log's own starts; None if it does not tell
+        them.
+    """
+
+    unit: int
+    job: int
+    peak: int | None
+
+
+class Needs(NamedTuple):
+    """Requirements of the jobs of a log.
+
+    Attributes
+    ----------
+    nodes
+        Nodes of the largest job that needs a node for each of its units; 1 if none does.
+    """
+
+    by_type: Mapping[str, Need]
+    nodes: int = 1
+
+
+def need_of(
+    jobs: Iterable[TracedJob], waits: dict[int, int] | None, types: Sequence[str] = ("core",)
+) -> Needs:
+    """Return the requirements of jobs.
+
+    Parameters
+    ----------
+    types
+        Resource types, in the order of the amounts of a unit.
+    """
+    unit, largest = [0] * len(types), [0] * len(types)
+    nodes = 1
+    changes: list[tuple[int, int, int]] = []
+    for traced in jobs:
+        job = traced.job
+        if job.request.one_unit_per_node:
+            nodes = max(nodes, job.units)
+        wait = None if waits is None else waits.get(job.job_id)
+        for k, amount in enumerate(job.unit_request):
+            total = job.units * amount
+            unit[k], largest[k] = max(unit[k], amount), max(largest[k], total)
+            if wait is not None and total:
+                start = job.submit_time + wait
+                changes += [(start, total, k), (start + traced.run_time, -total, k)]
+    used, peak = [0] * len(types), [0] * len(types)
+    # Ends before starts of the same second.
+    for _, change, k in sorted(changes):
+        used[k] += change
+        peak[k] = max(peak[k], used[k])
+    by_type = {
+        name: Need(unit[k], largest[k], peak[k] if changes else None)
+        for k, name in enumerate(types)
+    }
+    return Needs(by_type, nodes)
+
+
+def machine_from_header(comments: Sequence[str]) -> Machine | None:
+    """Return the machine that header comments of a log tell; None if they do not."""
+    nodes, processors = header_machine(comments)
+    if not (nodes or processors):
+        return None
+    told = (("MaxNodes", nodes), ("MaxProcs", processors))
+    basis = f"from the log's header ({', '.join(f'{name}: {n}' for name, n in told if n)})"
+    if nodes and processors >= nodes:
+        cores, larger = divmod(processors, nodes)
+        return Machine(nodes, cores, basis, larger=larger)
+    # A header with fewer processors than nodes has one of them wrong.
+    return Machine(processors or nodes, 1, basis)
+
+
+def machine_for(needs: Needs) -> Machine:
+    """Return a machine that is just large enough."""
+    nodes, cores, others, words = needs.nodes, 1, [], []
+    why = "the largest job"
+    for name, need in needs.by_type.items():
+        if not need.job:
+            continue
+        wanted = max(need.job, need.peak or 0)
+        if wanted > need.job:
+            why = "the most that the log's jobs used at a time"
+        nodes = max(nodes, math.ceil(wanted / need.unit))
+        words.append(f"{wanted} {'cores' if name == 'core' else name}")
+        if name == "core":
+            cores = need.unit
+        else:
+            others.append((name, need.unit))
+    return Machine(nodes, cores, f"assumed: {why}, {', '.join(words)}", tuple(others))
+
+
+_LENIENT: Mapping[str, tuple[str, str]] = {
+    "missing_requested_time": ("run_time", "a job without a requested time asked for what it took"),
+    "malformed": ("skip", "damaged lines are counted and left out"),
+    "unsorted": ("sort", "lines may be in any order"),
+    "fractional_seconds": ("outward", "jobs are submitted, and run, in whole seconds"),
+}
+"""Policies by key of a trace source: value, and what it means."""
+
+_OF_ACCOUNTING = {
+    "unknown_resource_type": ("ignore", "memory and devices are left out"),
+    "duplicate": ("last", "a job that was requeued ended as its last record says"),
+}
+_MORE: Mapping[LogFormat, Mapping[str, tuple[str, str]]] = {
+    SWF: {"unit": ("{core: 1}", "each requested processor is one core")},
+    BATSIM: {},
+    SACCT: {"time_zone": ("UTC", "the zone of the log's clocks, for local times")} | _OF_ACCOUNTING,
+    PBS: _OF_ACCOUNTING,
+}
+_OF_TABLES: Mapping[str, tuple[str, str]] = {
+    "missing_units": ("skip", "rows without a number of units are counted and left out"),
+    "missing_request": ("zero", "an amount that is not given is 0"),
+}
+
+
+class TrialLog(NamedTuple):
+    """A log as scenarios name it.
+
+    Attributes
+    ----------
+    jobs
+        Largest number of jobs; None is all.
+    keys
+        Further keys of the trace, each a value and its meaning.
+    """
+
+    path: Path
+    format: LogFormat
+    jobs: int | None
+    encoding: str = UTF_8
+    keys: Mapping[str, tuple[str, str]] = {}
+
+    @property
+    def policies(self) -> Mapping[str, tuple[str, str]]:
+        """Policies that pass over the log's flaws by key, each a value and its meaning."""
+        encoding = (self.encoding, "the log is not UTF-8 text")
+        other = {**({} if self.encoding == UTF_8 else {"encoding": encoding}), **self.keys}
+        if self.format.preset is not None:
+            preset = {"preset": (self.format.preset, self.format.called)}
+            return {**preset, **_LENIENT, **_OF_TABLES, **other}
+        return {**_LENIENT, **_MORE[self.format], **other}
+
+
+class Configuration(NamedTuple):
+    """A dispatcher that is tried: its label, which names its scenario's file, and its YAML."""
+
+    label: str
+    declared: str
+
+
+def configurations(names: Sequence[str]) -> list[Configuration]:
+    """Return dispatchers by their names; the name of a queue order means a list in that order."""
+    registry = manager.registry()
+    dispatchers = set(registry.all_names("dispatcher"))
+    orders = set(registry.all_names("queue_order"))
+    findings = []
+    for name in dict.fromkeys(names):
+        if name not in dispatchers | orders:
+            near = get_close_matches(name.lower(), sorted(dispatchers | orders), 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            message = f"no dispatcher or queue order is called {name!r}{hint}"
+            findings.append(Finding("unknown-plugin", message, key="--dispatchers"))
+        if names.count(name) > 1:
+            findings.append(
+                Finding("duplicate-name", f"{name!r} is given twice", key="--dispatchers")
+            )
+    if findings:
+        raise InputError(findings)
+    return [
+        Configuration(name, name if name in dispatchers else f"{{name: list, order: {name}}}")
+        for name in names
+    ]
+
+
+def scenario_text(
+    configuration: Configuration, log: TrialLog, machine: Machine, objective: str | None = None
+) -> str:
+    """Return the scenario of a dispatcher as commented YAML.
+
+    Parameters
+    ----------
+    objective
+        Name of the objective; None: the default.
+    """
+    stem = log.path.name.partition(".")[0]
+    groups = []
+    for name, count, amounts in machine.groups:
+        each = ", ".join(f"{kind}: {amount}" for kind, amount in amounts.items())
+        groups.append(f"    - {{name: {name}, count: {count}, resources: {{{each}}}}}")
+    lines = [
+        f"# {configuration.label} on {log.path.name}, as 'hpcsched try' replays it.",
+        f"name: {cell_name([stem, configuration.label])}",
+        "system:",
+        f"  # {machine.basis}",
+        "  groups:",
+        *groups,
+        "trace:",
+        f"  source: {log.format.source}",
+        # JSON's quotes are YAML's, whatever a path has in it.
+        f"  path: {json.dumps(str(log.path.absolute()), ensure_ascii=False)}",
+        *([] if log.jobs is None else [f"  jobs: {log.jobs}"]),
+        *(f"  {key}: {value}  # {meaning}" for key, (value, meaning) in log.policies.items()),
+        "predictor: requested-time  # what users ask for",
+        f"dispatcher: {configuration.declared}",
+        *([] if objective is None else [f"objective: {objective}"]),
+    ]
+    return "\n".join(lines) + "\n"
 
 
 class Look(NamedTuple):
@@ -62,15 +300,12 @@ class Look(NamedTuple):
     ----------
     objective
         Name of the objective; None: the default.
-    busiest
-        The busiest jobs of the log, if these are replayed; else None.
     """
 
     log: TrialLog
     machine: Machine
     configurations: Sequence[Configuration]
     objective: str | None
-    busiest: BusyPart | None = None
 
 
 class Tried(NamedTuple):
@@ -80,27 +315,15 @@ class Tried(NamedTuple):
     directory: RunDirectory
     audit: AuditReport
 
-    @property
-    def objective(self) -> float | None:
-        """Value of the scenario's objective; None if no job ran."""
-        value: float | None = self.directory.summary["objective"]["value"]
-        return value
-
-    def metric(self, name: str) -> float | None:
-        """Return a metric of the run; None where it has none."""
-        value: float | None = self.directory.summary["metrics"].get(name)
-        return value
-
 
 def look_at(
     path: Path,
-    dispatchers: Sequence[str],
+    dispatchers: Sequence[str] = ("easy",),
     *,
     objective: str | None = None,
     jobs: int | None = None,
     machine: tuple[int, int | None] | None = None,
     preset: str | None = None,
-    busiest: bool = False,
     zone: str | None = None,
 ) -> Look:
     """Return the look at a log that is to be taken.
@@ -116,18 +339,14 @@ def look_at(
         of cores keeps it.
     preset
         Name of the preset that reads the log; None: the content tells the format.
-    busiest
-        Whether the jobs are the busiest ones, where the log has more than `jobs`; else the first.
     zone
         Name of the time zone of the log's clocks; None: UTC, or that of the preset.
     """
-    if not path.exists():
-        raise InputError(Finding("path-not-found", f"there is no file {path}", Place(str(path))))
-    registry = manager.registry()
-    chosen = configurations(dispatchers, registry)
+    _check_exists(path)
+    chosen = configurations(dispatchers)
     if objective is not None:
         try:
-            objective = registry.get("objective", objective).plugin.name
+            objective = manager.registry().get("objective", objective).plugin.name
         except KeyError as error:
             message = str(error.args[0])
             raise InputError(Finding("unknown-plugin", message, key="--objective")) from None
@@ -135,29 +354,17 @@ def look_at(
     log = log._replace(keys=_keys(log, zone))
     found = _machine(log)
     if machine is not None:
-        found = given_machine(*machine, found)
-    look = Look(log, found, chosen, objective)
-    part = busiest_jobs(look) if busiest else None
-    if part is None:
-        return look
-    return look._replace(log=log._replace(skip=part.skip), busiest=part)
+        nodes, cores = machine
+        found = Machine(nodes, cores or found.cores, "as given", found.others)
+    return Look(log, found, chosen, objective)
 
 
-def busiest_jobs(look: Look) -> BusyPart | None:
-    """Return the busiest jobs of a log, as many as are replayed; None if these are all."""
-    if look.log.jobs is None:
-        return None
-    assembly = _with_room(look.log._replace(jobs=None, skip=0))
-    totals = dict.fromkeys(assembly.system.resource_types, 0)
-    for _, count, amounts in look.machine.groups:
-        for name, amount in amounts.items():
-            if name in totals:
-                totals[name] += count * amount
-    return busiest_part(assembly.source.jobs(), list(totals.values()), look.log.jobs)
+def _check_exists(path: Path) -> None:
+    if not path.exists():
+        raise InputError(Finding("path-not-found", f"there is no file {path}", Place(str(path))))
 
 
 def _keys(log: TrialLog, zone: str | None) -> dict[str, tuple[str, str]]:
-    """Return further keys of the trace that a log needs, each a value and its meaning."""
     keys = {}
     if zone is not None:
         source = manager.registry().get("trace_source", log.format.source).plugin
@@ -183,21 +390,22 @@ def document_of(
     if path.suffix in SCENARIOS or not path.exists():
         return parse_document(read_text(path))
     if preset is None and recognised(path) is None:
-        return _scenario_of_any_name(path)
-    look = look_at(path, ("easy",), preset=preset)
+        # A scenario may have another ending.
+        with suppress(InputError):
+            document = parse_document(read_text(path))
+            if isinstance(document.value, dict) and not document.problems:
+                return document
+    return parse_document(text_of_log(path, tell, preset))
+
+
+def text_of_log(
+    path: Path, tell: Callable[[str], None] = lambda _: None, preset: str | None = None
+) -> str:
+    """Return the scenario of EASY backfilling on a log; `tell` is called with what is found."""
+    look = look_at(path, preset=preset)
     for line in look_lines(look):
         tell(line)
-    return parse_document(scenario_text(look.configurations[0], look.log, look.machine, None))
-
-
-def _scenario_of_any_name(path: Path) -> Document:
-    """Return the document of a scenario, also of a file with another ending."""
-    with suppress(InputError):
-        document = parse_document(read_text(path))
-        if isinstance(document.value, dict) and not document.problems:
-            return document
-    format_of_log(path)
-    return parse_document(read_text(path))
+    return scenario_text(look.configurations[0], look.log, look.machine)
 
 
 def look_lines(look: Look) -> Iterator[str]:
@@ -215,44 +423,23 @@ def look_lines(look: Look) -> Iterator[str]:
     yield f"machine: {machine.nodes} {nodes} with {each}, {machine.basis}"
     for key, (value, meaning) in look.log.keys.items():
         yield f"{key}: {value}, {meaning}"
-    if look.busiest is not None:
-        yield f"jobs: {busiest_text(look.busiest, look.log.jobs)}"
-    elif look.log.jobs is not None:
+    if look.log.jobs is not None:
         yield f"jobs: at most the first {look.log.jobs}"
 
 
-def busiest_text(part: BusyPart, jobs: int | None) -> str:
-    """Return the busiest jobs of a log in words."""
-    return (
-        f"the busiest {jobs} of the log, those after the first {part.skip}: submitted within"
-        f" {duration_text(part.span)}, {100 * part.crowded:.0f} % of them would find the machine"
-        f" full if none ever waited (of the first {jobs}: {100 * part.first_crowded:.0f} %)"
-    )
-
-
-def write_scenarios(look: Look, folder: Path) -> list[tuple[Configuration, Path]]:
-    """Write the scenario of each dispatcher into a folder, and return their paths."""
-    make_folder(folder)
-    written = []
-    for one in look.configurations:
-        path = folder / f"{one.label}.yaml"
-        text = scenario_text(one, look.log, look.machine, look.objective)
-        write_text(path, text)
-        written.append((one, path))
-    return written
-
-
-def try_scenarios(
-    scenarios: Sequence[tuple[Configuration, Path]],
-    folder: Path,
-    *,
-    begun: Callable[[str], None] = lambda _: None,
+def try_dispatchers(
+    look: Look, folder: Path, *, begun: Callable[[str], None] = lambda _: None
 ) -> Iterator[Tried]:
-    """Run scenarios into folders of their own, audit each, and yield the outcomes."""
-    for one, path in scenarios:
+    """Write the scenario of each dispatcher into a folder, run it in `runs` there, and audit it."""
+    make_folder(folder)
+    for one in look.configurations:
+        text = scenario_text(one, look.log, look.machine, look.objective)
+        write_text(folder / f"{one.label}.yaml", text)
+    for one in look.configurations:
         begun(one.label)
-        result = run(load_scenario(path), folder / one.label, force=True)
-        yield Tried(one.label, result.directory, audit_directory(result.directory))
+        scenario = hpcsched.load_scenario(folder / f"{one.label}.yaml")
+        run = hpcsched.run(scenario, folder / "runs" / one.label, force=True).directory
+        yield Tried(one.label, run, audit_directory(run))
 
 
 def _machine(log: TrialLog) -> Machine:
@@ -276,18 +463,16 @@ def _needs(log: TrialLog) -> tuple[Needs, Sequence[str]]:
     return needs, source.comments
 
 
+_NODES = 1000
+"""Number of nodes, each with 2⁵³ of everything: the largest system possible."""
+
+
 def _with_room(log: TrialLog) -> Assembly:
     """Return the parts of a scenario with a log as its trace and room for every job."""
-    asked = [] if log.format.preset is None else find_preset(log.format.preset).resource_types
-    resources = dict.fromkeys(["core", *asked], LARGEST)
-    enough: dict[str, Any] = {"name": "node", "count": 1000, "resources": resources}
-    values = {
-        "name": "log",
-        "system": {"groups": [enough]},
-        "trace": trace_values(log),
-        "dispatcher": "reject",
-    }
-    return assemble(check_document(Document(values), log.path).scenario)
+    types = () if log.format.preset is None else find_preset(log.format.preset).resource_types
+    others = tuple((name, LARGEST) for name in types if name != "core")
+    text = scenario_text(Configuration("log", "reject"), log, Machine(_NODES, LARGEST, "", others))
+    return assemble(check_document(parse_document(text), log.path).scenario)
 
 
 def _no_jobs(account: TraceAccount) -> str:
@@ -297,55 +482,59 @@ def _no_jobs(account: TraceAccount) -> str:
     return f"expected at least one job that ran; found {account.read} records{why}"
 
 
-_NODES = 1000
-"""Number of nodes, each with 2⁵³ of everything: the largest system possible."""
-
-
-def scenario_of_log(trace: Path, source: LogSource, overrides: Sequence[str]) -> LoadedScenario:
+def scenario_of_log(trace: Path, overrides: Sequence[str]) -> LoadedScenario:
     """Return a scenario with a log as its trace and a system that has room for every job."""
-    if not trace.exists():
-        raise InputError(Finding("path-not-found", f"there is no file {trace}", Place(str(trace))))
-    known = recognised(trace)
-    if source == LogSource.SWF and known == ALEA:
-        # Its records would be called damaged: they have more fields. This error says how to go on.
-        format_of_log(trace)
-    preset = known.preset if known is not None and source == LogSource.TABLE else None
+    _check_exists(trace)
+    found = recognised(trace)
+    if found != TABLE:
+        found = format_of_log(trace)
     # Jobs that do not fit would be skipped, and a conversion must lose none.
-    resources = dict.fromkeys(_resource_types(trace, source, preset), LARGEST)
+    resources = dict.fromkeys(_resource_types(trace, found), LARGEST)
     values = {
         "name": "log",
         "system": {"groups": [{"name": "node", "count": _NODES, "resources": resources}]},
         "trace": {
-            "source": str(source),
+            "source": found.source,
             "path": str(trace.absolute()),
             "zero_run_time": "keep",
             "over_requested_time": "keep",
-            **({} if preset is None else {"preset": preset}),
+            **({} if found.preset is None else {"preset": found.preset}),
         },
         "dispatcher": "reject",
     }
     return check_document(Document(values), trace, overrides)
 
 
-def _resource_types(trace: Path, source: LogSource, preset: str | None) -> Sequence[str]:
+def _resource_types(trace: Path, of: LogFormat) -> Sequence[str]:
     """Return the resource types in a log; cores if it names none."""
-    if preset is not None:
-        return find_preset(preset).resource_types
+    if of.preset is not None:
+        return find_preset(of.preset).resource_types
     found: Sequence[str] = ()
     # The run's own encoding decides on records; names of columns need a guess before there is one.
     encoding = encoding_of(trace)
-    if source == LogSource.SWF:
+    if of == SWF:
         found = types_in_records(trace, encoding)
-    elif source == LogSource.TABLE:
+    elif of == TABLE:
         names = open_rows(trace, ",", encoding).names
         found = [n.removeprefix(REQUEST_PREFIX) for n in names if n.startswith(REQUEST_PREFIX)]
     return found or ["core"]
+
+
+def example_log() -> Path:
+    """Return the path of the log that comes with hpcsched."""
+    package = Path(hpcsched.__file__).parent
+    # In an installed package, in a checkout.
+    for folder in (package / "traces", package.parent / "scenarios" / "traces"):
+        if (folder / "small-cluster.swf.gz").is_file():
+            return folder / "small-cluster.swf.gz"
+    raise InputError(Finding("missing-file", "the example small-cluster.swf.gz was not installed"))
 
 
 KINDS = ("log", "site")
 """Kinds of starters: a log on one machine, a site with all its rules."""
 
 SCHEMA = "scenario.schema.json"
+HEADER = f"# yaml-language-server: $schema={SCHEMA}\n"
 
 
 def starter_text(kind: str) -> str:
@@ -353,40 +542,18 @@ def starter_text(kind: str) -> str:
     return (files("hpcsched.studies") / "starters" / f"{kind}.yaml").read_text(encoding="utf-8")
 
 
-def log_starter_text(log: Path, tell: Callable[[str], None] = lambda _: None) -> str:
-    """Return a starter scenario for a log, on the machine that its header or its jobs tell.
-
-    Parameters
-    ----------
-    log
-        The log.
-    tell
-        Called with what is found in the log.
-    """
-    look = look_at(log, ("easy",))
-    for line in look_lines(look):
-        tell(line)
-    text = scenario_text(look.configurations[0], look.log, look.machine, look.objective)
-    return f"# yaml-language-server: $schema={SCHEMA}\n{text}"
-
-
 def write_starter(text: str, out: Path, *, force: bool = False) -> list[Path]:
     """Write a starter scenario, and the schema beside it; return the paths that were written."""
     schema = out.with_name(SCHEMA)
     content = scenario_schema(manager.registry())
+    written = [out, schema]
     # The schema of an earlier scenario in the folder is the same file.
-    written = [out] if _holds(schema, content) else [out, schema]
+    with suppress(OSError, ValueError):
+        if json.loads(schema.read_text(encoding="utf-8")) == content:
+            written = [out]
     for path in written:
         check_target(path, force=force)
     write_text(out, text)
     if schema in written:
         write_json(schema, content)
     return written
-
-
-def _holds(path: Path, content: Any) -> bool:
-    """Return True if a file is there and holds this content as JSON."""
-    try:
-        return bool(json.loads(path.read_text(encoding="utf-8")) == content)
-    except (OSError, ValueError):
-        return False

@@ -2,13 +2,10 @@
 
 import pytest
 
-from hpcsched.studies.trial_scenarios import (
-    BusyPart,
+from hpcsched.studies.first_look import (
     Machine,
     Need,
     Needs,
-    busiest_part,
-    given_machine,
     machine_for,
     machine_from_header,
     need_of,
@@ -74,13 +71,6 @@ def test_a_machine_that_is_large_enough(need: Need, machine: tuple[int, int], wo
     assert words in found.basis
 
 
-def test_a_machine_that_is_given() -> None:
-    """Cores are those that were found, unless they are given too."""
-    found = Machine(5, 8, "assumed")
-    assert given_machine(3, None, found) == Machine(3, 8, "as given")
-    assert given_machine(3, 2, found) == Machine(3, 2, "as given")
-
-
 def test_several_resource_types() -> None:
     """Jobs of 8 cores with 2 GPUs and of 24 cores without any overlap from second 5 to 10."""
     jobs = [
@@ -94,7 +84,6 @@ def test_several_resource_types() -> None:
         4, 8, "assumed: the most that the log's jobs used at a time, 32 cores, 2 gpu", (("gpu", 1),)
     )
     assert machine.resources == {"core": 8, "gpu": 1}
-    assert given_machine(9, 2, machine).resources == {"core": 2, "gpu": 1}
     assert machine_for(Needs({"core": Need(0, 0, None), "gpu": Need(2, 4, None)})).resources == {
         "core": 1, "gpu": 2,
     }  # fmt: skip
@@ -109,32 +98,3 @@ def test_a_node_for_each_unit() -> None:
     needs = need_of(jobs, None)
     assert needs == Needs({"core": Need(8, 8, None)}, 5)
     assert machine_for(needs)[:2] == (5, 8)
-
-
-def jobs(*times: tuple[int, int]) -> list[TracedJob]:
-    """Return jobs of one core with these submit and run times."""
-    return [
-        TracedJob(Job(number, submit, Request(1, (1,)), run_time), run_time)
-        for number, (submit, run_time) in enumerate(times, 1)
-    ]
-
-
-SPARSE = [(100 * k, 50) for k in range(10)]
-BURST = [(2000 + k, 50) for k in range(10)]
-
-
-def test_jobs_that_find_no_room() -> None:
-    """Of ten jobs a second apart two run on two cores, and eight of ten find no room."""
-    found = busiest_part(jobs(*SPARSE, *BURST, *((9000 + t, 50) for t, _ in SPARSE)), (2,), 10)
-    assert found == BusyPart(skip=10, crowded=0.8, first_crowded=0.0, span=9)
-
-
-def test_a_job_that_ends_makes_room() -> None:
-    """Each job ends as the next is submitted; on one core all of them fit."""
-    found = busiest_part(jobs(*((10 * k, 10) for k in range(6))), (1,), 2)
-    assert found == BusyPart(skip=0, crowded=0.0, first_crowded=0.0, span=10)
-
-
-def test_no_other_jobs() -> None:
-    """Where all jobs are replayed there is no part of them."""
-    assert busiest_part(jobs(*BURST), (2,), 10) is None

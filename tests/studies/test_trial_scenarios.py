@@ -8,17 +8,17 @@ from typer.testing import CliRunner
 
 from hpcsched.cli import app
 from hpcsched.errors import InputError
-from hpcsched.plugins import manager
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.document import parse_document
-from hpcsched.studies.first_look import KINDS, SCHEMA, starter_text
-from hpcsched.studies.trial_scenarios import (
+from hpcsched.studies.first_look import (
+    KINDS,
+    SCHEMA,
     Configuration,
     Machine,
     TrialLog,
     configurations,
     scenario_text,
-    trace_values,
+    starter_text,
 )
 from hpcsched.workload.log_recognition import format_of_log
 from tests.studies import first_look_samples as samples
@@ -26,7 +26,7 @@ from tests.studies import first_look_samples as samples
 
 def test_dispatchers_and_orders() -> None:
     """The name of an order means a list."""
-    found = configurations(["easy", "sjf"], manager.registry())
+    found = configurations(["easy", "sjf"])
     assert found == [
         Configuration("easy", "easy"),
         Configuration("sjf", "{name: list, order: sjf}"),
@@ -40,19 +40,20 @@ def test_dispatchers_and_orders() -> None:
 def test_bad_names(names: list[str], message: str) -> None:
     """The nearest right one is told."""
     with pytest.raises(InputError, match=message):
-        configurations(names, manager.registry())
+        configurations(names)
 
 
 @pytest.mark.parametrize("text", [samples.SWF, samples.SACCT, samples.PBS, samples.BATSIM])
 @pytest.mark.parametrize("jobs", [None, 7])
 def test_the_text_is_a_scenario(tmp_path: Path, text: str, jobs: int | None) -> None:
-    """Its trace has the values that the machine was found with."""
+    """Its trace is the log with so many jobs."""
     path = samples.written(tmp_path, text, "a 'log': of jobs")
     log = TrialLog(path, format_of_log(path), jobs)
     made = scenario_text(Configuration("easy", "easy"), log, Machine(3, 4, "as given"), "af")
-    assert parse_document(made).value["trace"] == trace_values(log)
+    assert parse_document(made).value["trace"]["path"] == str(path)
     (tmp_path / "made.yaml").write_text(made)
     scenario = load_scenario(tmp_path / "made.yaml")
+    assert scenario.trace.jobs == jobs
     assert scenario.objective.plugin_name == "mean_response_time"
     (group,) = scenario.system.groups
     assert (group.count, group.resources) == (3, {"core": 4})

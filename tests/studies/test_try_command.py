@@ -20,13 +20,14 @@ def asked(*arguments: str, code: int = 0) -> str:
 
 
 def test_a_log_without_yaml(tmp_path: Path) -> None:
-    """The format, the machine, the account, the best dispatcher, and what to type next."""
+    """The format, the machine, the account, the answer, and what to type next."""
     log = samples.written(tmp_path, samples.SWF, "log.swf")
     text = asked("try", str(log), "--dispatchers", "easy,sjf")
     assert "log.swf: Standard Workload Format\n" in text
     assert "machine: 4 nodes with 2 cores each, from the log's header" in text
     assert "80 records read, 80 jobs submitted: 80 completed\n" in text
-    assert "Dispatchers by mean_bounded_slowdown\n" in text
+    assert "By the objective, mean_bounded_slowdown (tau = 10)" in text
+    assert "The audit of each run says ok.\n" in text
     assert text.endswith("\nto keep these scenarios and runs, add --save DIR\n")
 
 
@@ -54,49 +55,15 @@ def crowded_log(folder: Path) -> Path:
     return samples.written(folder, "; MaxProcs: 2\n" + records, "log.swf")
 
 
-def test_a_log_on_which_nothing_waits(tmp_path: Path) -> None:
-    """None is the best; the busiest ten jobs, of which eight find no room, are offered."""
-    log = crowded_log(tmp_path)
-    text = asked("try", str(log), "--dispatchers", "easy,sjf", "--jobs", "10")
-    assert "*" not in text
-    assert "These jobs cannot tell the dispatchers apart" in text
-    assert "0.0 % of the jobs wait, and the machine is used at 31 %." in text
-    assert (
-        "add --busiest to replay the busiest 10 of the log, those after the first 10: submitted"
-        " within 9 s, 80 % of them would find the machine full if none ever waited (of the first"
-        " 10: 0 %)" in text
-    )
-
-
-def test_the_busiest_jobs(tmp_path: Path) -> None:
-    """They are replayed, and the scenarios that are saved do the same."""
-    log, save = crowded_log(tmp_path), tmp_path / "saved"
-    options = ["--dispatchers", "easy,sjf", "--jobs", "10", "--busiest", "--save", str(save)]
-    text = asked("try", str(log), *options)
-    assert "jobs: the busiest 10 of the log, those after the first 10: submitted within 9 s" in text
-    assert "10 jobs submitted: 10 completed\n" in text
-    assert "10 skipped: before_first_jobs\n" in text
-    assert "10 skipped: after_first_jobs\n" in text
-    assert "  transforms: [{name: first, jobs: 10, skip: 10}]\n" in (save / "easy.yaml").read_text()
-    asked("try", str(log), "--busiest", "--jobs", "0", code=2)
-
-
-def test_a_winner_is_ahead_of_all(tmp_path: Path) -> None:
-    """The order of two jobs makes LJF the worst; SJF and order search are equal, so unmarked."""
+def test_a_winner_is_ahead_beyond_noise(tmp_path: Path) -> None:
+    """The order of jobs makes LJF the worst; SJF and order search are equal."""
     log = crowded_log(tmp_path)
     text = asked("try", str(log), "--dispatchers", "sjf,ljf", "--jobs", "0")
-    assert "\n*  sjf " in text
-    text = asked(
-        "try", str(log), "--dispatchers", "sjf,{},ljf".format("order-search"), "--jobs", "0"
-    )
-    content = json.loads(
-        asked(
-            "try", str(log), "--dispatchers", "sjf,order-search,ljf", "--jobs", "0",
-            "--format", "json",
-        )
-    )  # fmt: skip
-    assert content["best"] is None
-    assert content["within_noise_of_least"] == ["order-search"]
+    assert "sjf is ahead by the objective" in text
+    options = ["--dispatchers", "sjf,order-search", "--jobs", "0"]
+    assert "are equal" in asked("try", str(log), *options)
+    content = json.loads(asked("try", str(log), *options, "--format", "json"))
+    assert len(content["runs"]) == 2
 
 
 def test_the_logs_own_schedule(tmp_path: Path) -> None:
@@ -112,14 +79,11 @@ def test_the_logs_own_schedule(tmp_path: Path) -> None:
     )
 
 
-def test_nothing_is_the_best_where_no_job_waited(tmp_path: Path) -> None:
-    """Two jobs on a thousand cores: all dispatchers are equal, and the reader is told why."""
+def test_dispatchers_are_equal_where_no_job_waited(tmp_path: Path) -> None:
+    """Two jobs on a thousand cores."""
     log = samples.written(tmp_path, samples.SWF, "log.swf")
     text = asked("try", str(log), "--dispatchers", "easy,sjf", "--nodes", "1000", "--jobs", "2")
-    assert "*" not in text
-    assert "cannot tell the dispatchers apart" in text
-    assert "0.0 % of the jobs wait" in text
-    assert "a smaller machine (--nodes)" in text
+    assert "easy, sjf are equal: 1" in text
 
 
 def test_a_log_that_is_not_utf_8(tmp_path: Path) -> None:
@@ -147,9 +111,8 @@ def test_saved_scenarios_run(tmp_path: Path) -> None:
     again = tmp_path / "again"
     asked("run", str(save / "sjf.yaml"), "--out", str(again))
     value = json.loads((again / "summary.json").read_text())["objective"]["value"]
-    by_name = {one["name"]: one for one in content["dispatchers"]}
-    assert by_name["sjf"]["objective"] == value
-    assert by_name["sjf"]["audit"] is True
+    labels = [run["label"] for run in content["runs"]]
+    assert content["metrics"][0]["values"][labels.index("sjf")] == value
 
 
 def test_another_study_is_not_overwritten(tmp_path: Path) -> None:
@@ -172,7 +135,7 @@ def test_both_names_of_an_objective(tmp_path: Path, name: str) -> None:
     """The short name and that of the metric mean the same."""
     log = samples.written(tmp_path, samples.SWF, "log.swf")
     text = asked("try", str(log), "--dispatchers", "easy", "--jobs", "5", "--objective", name)
-    assert "Dispatchers by mean_response_time\n" in text
+    assert "By the objective, mean_response_time" in text
 
 
 def test_the_example() -> None:

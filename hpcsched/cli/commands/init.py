@@ -55,10 +55,10 @@ def log(
     The format, the machine and the policies are those that `hpcsched try` finds. The schema for
     editors is written beside it.
     """
-    from hpcsched.studies.first_look import log_starter_text
+    from hpcsched.studies.first_look import HEADER, text_of_log
 
-    text = log_starter_text(log, lambda line: typer.echo(line, err=True))
-    begin_scenario(text, out, force=force)
+    text = text_of_log(log, lambda line: typer.echo(line, err=True))
+    begin_scenario(f"{HEADER}{text}", out, force=force)
 
 
 def begin_scenario(text: str, out: Path, *, force: bool) -> None:

@@ -8,7 +8,6 @@ import typer
 from hpcsched.cli import PlainGroup, instances
 from hpcsched.cli.options import Force, Overrides, with_option_groups
 from hpcsched.cli.output import TableFormat, TableOutput, json_text
-from hpcsched.studies.log_files import LogSource, is_scenario
 from hpcsched.version import __version__
 from hpcsched.workload.job import WaitClass
 
@@ -53,6 +52,7 @@ def info(
 
     from hpcsched.report.tables.trace_info import trace_content, trace_infos, trace_table
     from hpcsched.runs.assembly import assemble
+    from hpcsched.workload.log_recognition import SCENARIOS
     from hpcsched.workload.statistics.trace_statistics import trace_statistics
 
     if waits is not None:
@@ -69,7 +69,7 @@ def info(
     all_loaded = [_loaded(path, overrides, preset) for path in scenarios]
     # Scenarios of one name, as the same one with other overrides, are told apart by path.
     names = [
-        loaded.scenario.name if is_scenario(path) else path.name
+        loaded.scenario.name if path.suffix in SCENARIOS else path.name
         for path, loaded in zip(scenarios, all_loaded, strict=True)
     ]
     counts = Counter(names)
@@ -88,16 +88,12 @@ def convert(
     trace: Annotated[
         Path,
         typer.Argument(
-            metavar="TRACE", help="A log (.swf, .json, .csv, .parquet), or a scenario (.yaml)."
+            metavar="TRACE", help="A log, recognised by its content, or a scenario (.yaml)."
         ),
     ],
     out: Annotated[
         Path, typer.Option(help="The file to write: .swf, .json (or .gz of these), .parquet.")
     ],
-    source: Annotated[
-        LogSource | None,
-        typer.Option("--from", help="The format of the log; by its name by default."),
-    ] = None,
     *,
     jobs: Annotated[int | None, typer.Option(min=1, help="Write at most this many jobs.")] = None,
     force: Force = False,
@@ -110,24 +106,32 @@ def convert(
     """
     from functools import partial
 
+    from hpcsched.errors import Finding, InputError, Place
     from hpcsched.runs.assembly import assemble
     from hpcsched.studies.first_look import scenario_of_log
-    from hpcsched.studies.log_files import format_of, source_of
+    from hpcsched.workload.log_recognition import SCENARIOS
     from hpcsched.workload.trace_writing import BOUND, write_batsim, write_swf, write_table
 
-    of_scenario = source is None and is_scenario(trace)
-    writers: dict[LogSource, tuple[str, Callable[..., Written]]] = {
-        LogSource.SWF: ("SWF", partial(write_swf, keep_comments=not of_scenario)),
-        LogSource.BATSIM: ("Batsim's format", write_batsim),
-        LogSource.TABLE: ("the table", write_table),
+    of_scenario = trace.suffix in SCENARIOS
+    write_log = partial(write_swf, keep_comments=not of_scenario)
+    writers: dict[str, tuple[str, Callable[..., Written]]] = {
+        ".swf": ("SWF", write_log),
+        ".swf.gz": ("SWF", write_log),
+        ".json": ("Batsim's format", write_batsim),
+        ".json.gz": ("Batsim's format", write_batsim),
+        ".parquet": ("the table", write_table),
     }
-    called, write = writers[format_of(out)]
+    ending = next((one for one in writers if out.name.endswith(one)), None)
+    if ending is None:
+        message = f"expected a name that ends in {', '.join(writers)}"
+        raise InputError(Finding("unknown-format", message, Place(str(out))))
+    called, write = writers[ending]
     if of_scenario:
         loaded = _loaded(trace, overrides)
         origin = f"the scenario {loaded.scenario.name}, seed {loaded.scenario.seed}"
     else:
         first = [] if jobs is None else [f"trace.jobs={jobs}"]
-        loaded = scenario_of_log(trace, source or source_of(trace), [*(overrides or ()), *first])
+        loaded = scenario_of_log(trace, [*(overrides or ()), *first])
         origin = trace.name
     parts = assemble(loaded.scenario)
     note = f"written by hpcsched {__version__} from {origin}"

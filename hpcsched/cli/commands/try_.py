@@ -13,7 +13,6 @@ from hpcsched.cli.output import TableFormat, TableFormatOption, tables_text
 PANEL = "Start"
 
 _JOBS = 5000
-RUNS = "runs"
 
 
 def try_(
@@ -42,9 +41,6 @@ def try_(
             metavar="NAME", help="Known data set (trace presets); by the log's columns by default."
         ),
     ] = None,
-    busiest: Annotated[
-        bool, typer.Option("--busiest", help="Replay the busiest jobs, not the first ones.")
-    ] = False,
     time_zone: Annotated[
         str | None,
         typer.Option(
@@ -69,71 +65,53 @@ def try_(
     is audited. Exits with 1 if an audit finds a violation.
     """
     from hpcsched.errors import flag
-    from hpcsched.studies.first_look import (
-        busiest_jobs,
-        look_at,
-        look_lines,
-        try_scenarios,
-        write_scenarios,
-    )
-    from hpcsched.studies.first_look_text import (
-        account_text,
-        busier_text,
-        content_of,
-        standing_of,
-        tried_table,
-    )
-    from hpcsched.studies.log_files import example_log
+    from hpcsched.report.studied_runs import open_study
+    from hpcsched.report.studying import compare_study
+    from hpcsched.report.tables.run_account import account_of_jobs
+    from hpcsched.report.tables.study_answer import answer
+    from hpcsched.studies.first_look import example_log, look_at, look_lines, try_dispatchers
     from hpcsched.whole_files import problem
 
     if (log is None) == (not example):
         raise typer.BadParameter("expected a log, or --example")
-    if busiest and not jobs:
-        raise typer.BadParameter("--jobs 0 replays all jobs", param_hint="--busiest")
     # Runs of another log beside these would be compared with them.
     if save is not None and not force and save.is_dir() and any(save.iterdir()):
         message = f"it is not empty; {flag('force')} writes into it all the same"
         raise problem("file-exists", save, message)
     names = [name.strip() for name in dispatchers.split(",") if name.strip()]
-    path = example_log() if log is None else log
     look = look_at(
-        path,
+        example_log() if log is None else log,
         names,
         objective=objective,
         jobs=jobs or None,
         machine=_machine(nodes),
         preset=preset,
-        busiest=busiest,
         zone=time_zone,
     )
+    as_text = format_ is TableFormat.TEXT
     # What is told on the way is no part of a table that another program reads.
     for line in look_lines(look):
-        typer.echo(line, err=format_ is not TableFormat.TEXT)
+        typer.echo(line, err=not as_text)
     with TemporaryDirectory() if save is None else nullcontext(save) as folder:
-        scenarios = write_scenarios(look, Path(folder))
-        tried = list(
-            try_scenarios(
-                scenarios,
-                Path(folder) / RUNS,
-                begun=lambda label: typer.echo(f"{label} ...", err=True),
-            )
-        )
-        if format_ is TableFormat.TEXT:
-            for line in account_text(tried):
-                typer.echo(line)
-            typer.echo()
-        standing = standing_of(tried, recorded=recorded)
-        table = tried_table(tried, standing)
-        typer.echo(tables_text([table], format_, lambda: content_of(look, tried, standing)))
-    for warning in standing.comparison.warnings:
+
+        def begun(label: str) -> None:
+            typer.echo(f"{label} ...", err=True)
+
+        tried = list(try_dispatchers(look, Path(folder), begun=begun))
+        runs = open_study([one.directory.path for one in tried])
+        found = compare_study(runs, recorded=recorded)
+        bad = {one.label: one.audit for one in tried if not one.audit.ok}
+        if as_text:
+            typer.echo("\n".join(account_of_jobs(tried[0].directory.summary)) + "\n")
+        typer.echo(tables_text([found.metrics], format_, found.content))
+        if as_text:
+            typer.echo("\n" + "\n".join(answer(found.study, bad, found.comparison)))
+    for warning in found.warnings:
         typer.echo(f"warning: {warning}", err=True)
-    bad = [one for one in tried if not one.audit.ok]
-    for one in bad:
-        for line in one.audit.lines():
-            typer.echo(f"{one.label}: {line}", err=True)
-    if format_ is TableFormat.TEXT:
-        if standing.alike:
-            typer.echo(busier_text(look, busiest_jobs(look)))
+    for label, audit in bad.items():
+        for line in audit.lines():
+            typer.echo(f"{label}: {line}", err=True)
+    if as_text:
         _tell_next(save, names)
     if bad:
         raise typer.Exit(1)
@@ -155,6 +133,6 @@ def _tell_next(save: Path | None, names: list[str]) -> None:
     if save is not None:
         typer.echo(f"scenarios and runs in {save}: hpcsched run {save / names[0]}.yaml")
         page = save / "report.html"
-        typer.echo(f"a page with figures: hpcsched report {save / RUNS} --out {page}")
+        typer.echo(f"a page with figures: hpcsched report {save / 'runs'} --out {page}")
     else:
         typer.echo("to keep these scenarios and runs, add --save DIR")

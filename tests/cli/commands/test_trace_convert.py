@@ -85,14 +85,12 @@ def test_a_scenario(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_log_with_another_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`--from` says what reads it, and `--set` what stands in for what is missing."""
+    """The content says what reads it, and `--set` what stands in for what is missing."""
     write(tmp_path, [record(1, requested=-1)]).rename(tmp_path / "log.txt")
     assert convert("log.txt", "out.swf") == 1
-    assert "--from says what reads other names [unknown-format]" in capsys.readouterr().err
-    assert convert("log.txt", "out.swf", "--from", "swf") == 1
     assert "[missing-requested-time]\n" in capsys.readouterr().err
     setting = "trace.missing_requested_time=run_time"
-    assert convert("log.txt", "out.swf", "--from", "swf", "--set", setting) == 0
+    assert convert("log.txt", "out.swf", "--set", setting) == 0
     assert (tmp_path / "out.swf").read_text().splitlines()[-1].split()[8] == "60"
 
 
@@ -118,9 +116,9 @@ def test_recorded_waits_are_kept(
         (["log.swf", "log.swf"], "log.swf: error: it is the trace that is to be read"),
         (["log.swf", "there.swf"], "there.swf: error: it is there already; --force replaces it"),
         (["log.swf", "out.swf", "--set", "trace.colour=red"], "there is no key 'colour' here"),
-        (["bad.swf", "out.json"], "bad.swf:1: error: expected 18 fields, found 1"),
+        (["bad.swf", "out.json"], "bad.swf:2: error: expected 18 fields, found 1"),
         (["bad.csv", "out.json"], "the table has no column called 'submit_time'"),
-        (["bad.json", "out.swf"], "bad.json:1:1: error: expected JSON"),
+        (["bad.json", "out.swf"], "bad.json: error: expected a log of a known format:"),
     ],
 )
 def test_faults(
@@ -128,8 +126,10 @@ def test_faults(
 ) -> None:
     """Each fault is said, exits with 1, and nothing is written."""
     write(tmp_path, [record(1)])
-    for name in ("there.swf", "bad.swf", "bad.csv", "bad.json"):
+    for name in ("there.swf", "bad.json"):
         (tmp_path / name).write_text("nonsense\n")
+    (tmp_path / "bad.swf").write_text("; Version: 2\nnonsense\n")
+    (tmp_path / "bad.csv").write_text("job_id,submit,run\n")
     before = sorted(file.name for file in tmp_path.iterdir())
     assert convert(*arguments) == 1
     out, err = capsys.readouterr()
