@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
-from hpcsched.workload.statistics.trace_statistics import (
+from hpcsched.workload.trace_statistics import (
     TraceStatistics,
     distance,
     trace_statistics,

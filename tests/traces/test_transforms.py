@@ -6,8 +6,8 @@ import pytest
 
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
-from hpcsched.workload.statistics.trace_statistics import TraceStatistics, trace_statistics
 from hpcsched.workload.trace_source import TraceSource
+from hpcsched.workload.trace_statistics import TraceStatistics, trace_statistics
 from tests.real_traces import KTH_SP2, trace
 
 SCENARIO = """\

@@ -53,7 +53,7 @@ def info(
     from hpcsched.report.tables.trace_info import trace_content, trace_infos, trace_table
     from hpcsched.runs.assembly import assemble
     from hpcsched.workload.log_recognition import SCENARIOS
-    from hpcsched.workload.statistics.trace_statistics import trace_statistics
+    from hpcsched.workload.trace_statistics import trace_statistics
 
     if waits is not None:
         if output.format_ not in (TableFormat.TEXT, TableFormat.JSON):

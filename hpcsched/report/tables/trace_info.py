@@ -9,14 +9,14 @@ from hpcsched.dispatching.wait_statistics import WaitStatistics, expected_waits
 from hpcsched.metrics.job_metrics import NAMES
 from hpcsched.report.tables.report_table import MISSING, Table
 from hpcsched.workload.job import WaitClass
-from hpcsched.workload.statistics.trace_statistics import (
+from hpcsched.workload.trace_source import TraceAccount
+from hpcsched.workload.trace_statistics import (
     BINS_PER_DECADE,
     Distance,
     Distribution,
     TraceStatistics,
     distance,
 )
-from hpcsched.workload.trace_source import TraceAccount
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

@@ -19,14 +19,15 @@ from hpcsched.report.tables.trace_info import (
     waits_as_yaml,
 )
 from hpcsched.workload.job import TracedJob, WaitClass
-from hpcsched.workload.statistics.trace_statistics import (
+from hpcsched.workload.job_batches import RequestNumbers, columns_of
+from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
+from hpcsched.workload.trace_calendar import Calendar
+from hpcsched.workload.trace_source import TraceAccount
+from hpcsched.workload.trace_statistics import (
     StatisticsCounter,
     distance,
     trace_statistics,
 )
-from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
-from hpcsched.workload.trace_calendar import Calendar
-from hpcsched.workload.trace_source import TraceAccount
 from tests.builders import alike, traced
 
 SYSTEM = alike(2, core=4, mem=100)
@@ -106,8 +107,8 @@ def test_cycles_have_bars() -> None:
 def test_months_of_a_trace_with_a_date() -> None:
     """September 1996 has all jobs; beside a trace without a date there is no distance."""
     counter = StatisticsCounter(SYSTEM, (3600,), Calendar(843_480_031, UTC, "a date"))
-    for job in JOBS:
-        counter.add(job)
+    for batch in columns_of(JOBS, RequestNumbers()):
+        counter.add(batch)
     (alone,) = infos_of(JOBS)
     dated = replace(alone, name="b", statistics=counter.result())
     assert cells([dated])["jobs by month", "Sep"] == ["██████████ 100.0 %"]

@@ -1,1 +1,0 @@
-"""Statistics of a trace: counts, moments and distributions, from one pass over its jobs."""

@@ -1,1 +1,0 @@
-"""Tests of `hpcsched/workload/statistics`."""
