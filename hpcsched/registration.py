@@ -144,13 +144,7 @@ class OptionalPackage(NamedTuple):
 
 
 class BuiltIn(NamedTuple):
-    """The registration of a built-in plugin; objects are references such as `module:Name`.
-
-    Attributes
-    ----------
-    needs : OptionalPackage or None
-        The package without which `made_by` cannot be imported.
-    """
+    """The registration of a built-in plugin; objects are references such as `module:Name`."""
 
     kind: str
     name: str
@@ -159,7 +153,6 @@ class BuiltIn(NamedTuple):
     params: str
     review: str | None = None
     capabilities: tuple[str, ...] = ()
-    needs: OptionalPackage | None = None
     aliases: tuple[str, ...] = ()
 
 
@@ -174,7 +167,6 @@ def builtin(
     summary: str,
     capabilities: Iterable[str] = (),
     review: Callable[[Any, Any], Iterable[Caution]] | None = None,
-    needs: OptionalPackage | None = None,
     aliases: Iterable[str] = (),
 ) -> Callable[[_Made], _Made]:
     """Mark the decorated class or function as a built-in plugin.

@@ -11,7 +11,6 @@ import pyarrow as pa
 from hpcsched.audit.auditor import audit
 from hpcsched.audit.columns import Charge, Declared, Definition
 from hpcsched.audit.violations import AuditReport, Check
-from hpcsched.dispatching.hyper.cp_portfolio import CpPortfolio
 from hpcsched.dispatching.hyper.hyper_dispatcher import Hyper
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched.runs.assembly import assemble_again
@@ -199,7 +198,7 @@ def audit_directory(run: RunDirectory) -> AuditReport:
     scenario = parts.scenario
     objective, metrics = scenario.objective, parts.metrics()
     latency = scenario.simulation.latency
-    chooser = parts.dispatcher if isinstance(parts.dispatcher, Hyper | CpPortfolio) else None
+    chooser = parts.dispatcher if isinstance(parts.dispatcher, Hyper) else None
     deciding = [block for _, block in blocks(scenario.dispatcher) if isinstance(block, Choice)]
     own_predictor = set(parts.distributions(scenario.predictor)) == {"hpcsched"}
     third_party = set(parts.distributions(*deciding)) != {"hpcsched"}

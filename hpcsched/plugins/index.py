@@ -8,13 +8,12 @@ import ast
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from hpcsched import registration
-from hpcsched.registration import KINDS, BuiltIn, Caution, OptionalPackage, Plugin
+from hpcsched.registration import KINDS, BuiltIn, Plugin
 
 PACKAGE = Path(__file__).parent.parent
 FILE = Path(__file__).with_name("index.json")
@@ -26,27 +25,19 @@ NO_PARAMS = "hpcsched.parameters:Params"
 def built_in() -> Iterator[BuiltIn]:
     """Yield the registration of every built-in plugin, in the order of the index."""
     for row in json.loads(FILE.read_text(encoding="utf-8")):
-        needs = row.pop("needs", None)
         row |= {key: tuple(value) for key, value in row.items() if isinstance(value, list)}
-        yield BuiltIn(**row, needs=None if needs is None else OptionalPackage(*needs))
+        yield BuiltIn(**row)
 
 
 def load(row: BuiltIn) -> Plugin:
     """Return the plugin of a registration; its parameters are imported, its factory is not."""
-    review: Any = None
-    if row.needs is not None:
-        # A plugin with an optional package is reviewed for that alone; its own module cannot be
-        # imported yet.
-        review = partial(_review_package, row.needs)
-    elif row.review is not None:
-        review = _resolve(row.review)
     return Plugin(
         row.name,
         row.summary,
         LazyFactory(row),
         _resolve(row.params),
         frozenset(row.capabilities),
-        review,
+        None if row.review is None else _resolve(row.review),
         row.aliases,
     )
 
@@ -58,9 +49,7 @@ class LazyFactory:
     row: BuiltIn
 
     def __call__(self, params: Any, context: Any) -> object:
-        """Build the object; raises PluginError where a package that it needs is not there."""
-        if self.row.needs is not None:
-            self.row.needs.require()
+        """Build the object."""
         made: Any = _resolve(self.row.made_by)
         if not isinstance(made, type):
             return made(params, context)
@@ -73,12 +62,6 @@ class LazyFactory:
 def _resolve(reference: str) -> Any:
     module, _, name = reference.partition(":")
     return getattr(import_module(module), name)
-
-
-def _review_package(package: OptionalPackage, _params: Any, _system: Any) -> Iterator[Caution]:
-    message = package.missing()
-    if message is not None:
-        yield Caution("not-installed", message, severity="error")
 
 
 class _Module:
@@ -117,7 +100,6 @@ class _Module:
                 self._reference(params[0]) if params else NO_PARAMS,
                 self._reference(given["review"]) if "review" in given else None,
                 tuple(sorted(self._capabilities(given.get("capabilities")))),
-                self._package(given["needs"]) if "needs" in given else None,
                 aliases if one == kinds[0] else (),
             )
 
@@ -133,16 +115,6 @@ class _Module:
     def _capabilities(self, node: ast.expr | None) -> Iterator[str]:
         for one in getattr(node, "elts", ()):
             yield getattr(registration, self._reference(one).partition(":")[2])
-
-    def _package(self, node: ast.expr) -> OptionalPackage:
-        module, _, name = self._reference(node).partition(":")
-        file = self.package.parent.joinpath(*module.split(".")).with_suffix(".py")
-        home = _Module(file, self.package)
-        for one in home.body:
-            if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == name:
-                assert isinstance(one.value, ast.Call)
-                return OptionalPackage(*map(ast.literal_eval, one.value.args))
-        raise ValueError(f"{self.name}: {name} is not a package declared in {module}")
 
 
 def make_index(package: Path = PACKAGE) -> str:

@@ -78,9 +78,8 @@ ROUND_COLUMNS = (
         " `build_time`, `transform_time` and `solve_time` in real seconds, `why` (the status in"
         " words), and, if the solver counts them, `branches` (decisions) and `fails` (dead ends or"
         " conflicts) of its search", nullable=True),
-    _of("chosen", "text", "dispatcher of the portfolio that [hyper](hyper.md) or"
-        " [cp-portfolio](cp-portfolio.md) changed to in this round; none without a change, and"
-        " under any other dispatcher", nullable=True),
+    _of("chosen", "text", "dispatcher of the portfolio that [hyper](hyper.md) changed to in this"
+        " round; none without a change, and under any other dispatcher", nullable=True),
     _of("because", "text", "reason for this change, in words; none without a change",
         nullable=True),
     _of("call_again_at", "whole", "time of the next round that the dispatcher requested, unless an"

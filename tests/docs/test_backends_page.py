@@ -23,7 +23,7 @@ from tests.docs.pages import DOCS, ROOT, blocks, tables
 from tests.plugins.distributions import Distributions
 
 PAGE = DOCS / "backends.md"
-PACKAGES = {row.name: row.needs for row in built_in() if row.kind == "solver"}
+NAMES = [row.name for row in built_in() if row.kind == "solver"]
 BLOCKS = blocks(PAGE)
 (MODULE,) = (
     block.text for block in BLOCKS if block.text.startswith("# hpcsched_plain_ortools.py\n")
@@ -117,17 +117,4 @@ def test_any_solver_of_cpmpy_proves_what_ortools_proves(
 def test_every_solver_is_in_the_tables(table: int) -> None:
     """The page knows the solvers that a scenario can name, and no others."""
     _, *rows = tables(PAGE.read_text(encoding="utf-8"))[table]
-    assert sorted(row[0].strip("`") for row in rows) == sorted(PACKAGES)
-
-
-def test_the_packages_are_those_that_are_asked_for() -> None:
-    """What the page tells to install is an extra, with the package that the solver needs."""
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    extras = extras["project"]["optional-dependencies"]
-    _, *rows = tables(PAGE.read_text(encoding="utf-8"))[0]
-    for solver, package, install, _ in rows:
-        needed = PACKAGES[solver.strip("`")]
-        if needed is not None:
-            assert package.endswith(f", `{needed.package}`")
-            assert install == f"`hpcsched[{needed.extra}]`"
-            assert [name.partition(">=")[0] for name in extras[needed.extra]] == [needed.package]
+    assert sorted(row[0].strip("`") for row in rows) == sorted(NAMES)

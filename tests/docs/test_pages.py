@@ -13,7 +13,6 @@ from tests.real_traces import KTH_SP2, trace
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 SLOW = {
     "docs/constraint-programming.md": ("tests/dispatching/cp",),
-    "docs/cp-portfolio.md": ("tests/dispatching/hyper",),
     "docs/experiments.md": ("tests/studies/test_execution.py",),
     "docs/forecast.md": ("tests/studies/forecast",),
     "docs/instances.md": ("tests/studies/problems", "tests/docs/test_instances_page.py"),

@@ -296,10 +296,3 @@ def test_changing_log(read):
     """Both logs under nine schedulers; those that pursue an objective have a run for each."""
     experiment = read("changing_log")
     assert len(experiment.cells) == 2 * (7 + 2 * 2)
-
-
-def test_cp_portfolio(read):
-    """On each log the portfolio stands beside each of its members, by itself."""
-    cells = {cell.labels["dispatcher"]: cell.scenario for cell in read("cp_portfolio").cells}
-    members = cells.pop("portfolio").dispatcher.members
-    assert [scenario.dispatcher for scenario in cells.values()] == list(members)

@@ -33,10 +33,6 @@ print(json.dumps(told))
 """
 """Prints the last line of each command without some modules."""
 
-SOLVERS = {
-    "choco": ("pychoco", "pychoco"),
-}
-"""Modules and packages of solvers, by the extras that bring them."""
 SYSTEM = "name: small\nsystem: {groups: [{name: node, count: 4, resources: {core: 1}}]}\n"
 RUN = f"{SYSTEM}trace: {{source: swf, path: a.swf}}\n"
 LIVE = "live: {workload_manager: slurm, folder: state, partitions: [main], nodes: {node: 'n[1-4]'}}"
@@ -53,14 +49,9 @@ FILES = {
 }
 
 
-RUNS = {
-    extra: ["run", "easy.yaml", "--set", f"dispatcher={{name: joint-now, solver: {extra}}}"]
-    for extra in SOLVERS
-}
 EXPERIMENT = ["experiment", "experiment.yaml"]
 # A module that has been imported is no longer looked for: none is before the case that hides it.
 CASES: dict[str, tuple[list[str], list[str]]] = {
-    **{extra: ([module for module, _ in SOLVERS.values()], RUNS[extra]) for extra in SOLVERS},
     "dask": (["dask"], EXPERIMENT),
     "distributed": (["distributed"], EXPERIMENT),
     "optuna": (["optuna"], ["tune", "easy.yaml", "--space", "space.yaml"]),
@@ -87,15 +78,6 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     assert done.returncode == 0, done.stderr
     assert not (folder / "runs" / "small").exists()  # runs are refused before they begin
     return dict(zip(CASES, json.loads(done.stdout.splitlines()[-1]), strict=True))
-
-
-@pytest.mark.parametrize("extra", SOLVERS)
-def test_solvers(extra: str, told: dict[str, str]) -> None:
-    """Each run is refused before it begins."""
-    assert told[extra] == (
-        f"error: solver {extra}: the package {SOLVERS[extra][1]} is not installed;"
-        f" pip install 'hpcsched[{extra}]'"
-    )
 
 
 @pytest.mark.parametrize("module", ["dask", "distributed"])

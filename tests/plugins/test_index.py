@@ -5,14 +5,10 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import pytest
-
-from hpcsched.errors import PluginError
 from hpcsched.parameters import Params
-from hpcsched.plugins.index import FILE, LazyFactory, built_in, load, make_index
-from hpcsched.registration import KINDS, BuiltIn, OptionalPackage
+from hpcsched.plugins.index import FILE, LazyFactory, built_in, make_index
+from hpcsched.registration import KINDS, BuiltIn
 
 HEAVY = ("pyarrow", "cpmpy", "ortools", "altair", "pandas", "distributed")
 
@@ -26,14 +22,12 @@ def test_decorators_are_read_as_text(tmp_path: Path) -> None:
     """A module that cannot be imported registers its plugin; a name of two kinds is two rows."""
     package = tmp_path / "odd"
     package.mkdir()
-    (package / "needs.py").write_text('DEEP = OptionalPackage("solver deep", "a", "b", "c")\n')
     (package / "deep.py").write_text(
         "import no_such_module\n"
         "from odd import models\n"
-        "from odd.needs import DEEP\n"
         "from hpcsched.registration import KEEPS_WAITS, KEEPS_REQUESTS, builtin\n"
         "def check(params, system): ...\n"
-        "@builtin('solver', 'deep', models.Deep, summary='goes deep', review=check, needs=DEEP,\n"
+        "@builtin('solver', 'deep', models.Deep, summary='goes deep', review=check,\n"
         "    capabilities={KEEPS_WAITS, KEEPS_REQUESTS}, aliases=('d',))\n"
         "def make(params, context): ...\n"
         "@builtin(('objective', 'metric'), 'depth', summary='how deep', aliases=('x',))\n"
@@ -48,7 +42,6 @@ def test_decorators_are_read_as_text(tmp_path: Path) -> None:
         "params": "odd.models:Deep",
         "review": "odd.deep:check",
         "capabilities": ["keeps_requests", "keeps_waits"],
-        "needs": ["solver deep", "a", "b", "c"],
         "aliases": ["d"],
     }
     assert (objective["made_by"], objective["aliases"]) == ("odd.deep:Depth", ["x"])
@@ -86,21 +79,6 @@ def test_what_a_factory_returns() -> None:
     assert factory("Plain")(Params(), "context") == Plain()
     assert factory("Built", "other:Params")("params", "context") == Built("params context")
     assert factory("Plain", "other:Params")("params", "context") == Plain("params")
-
-
-def test_a_missing_package_is_named() -> None:
-    """A plugin whose package is not installed says what to install, in review and factory."""
-    nothing: Any = None
-    package = OptionalPackage("solver x", "no_such_module", "no-such-module", "x")
-    plugin = load(
-        BuiltIn("solver", "x", "x", "nowhere:X", "hpcsched.parameters:Params", needs=package)
-    )
-    message = "solver x: the package no-such-module is not installed; pip install 'hpcsched\\[x\\]'"
-    with pytest.raises(PluginError, match=message):
-        plugin.factory(Params(), nothing)
-    assert plugin.review is not None
-    (caution,) = plugin.review(Params(), nothing)
-    assert (caution.rule, caution.severity) == ("not-installed", "error")
 
 
 def made(params: object, context: object) -> object:

@@ -77,8 +77,7 @@ def test_every_solver(tmp_path: Path, solver: str) -> None:
     if find_spec(MODULES[solver]) is None:
         pytest.skip(f"{solver} is not installed")
     small = "dispatcher.queue_length=3"
-    named = f"{{name: cpmpy, solver: {solver}}}" if solver != "choco" else solver
-    chosen = "dispatcher=cp", f"dispatcher.solver={named}", small
+    chosen = "dispatcher=cp", f"dispatcher.solver={{name: cpmpy, solver: {solver}}}", small
     _, jobs = audited(tmp_path, *chosen, count=JOBS // 2)
     assert jobs["completed"] == JOBS // 2
 

@@ -1,6 +1,6 @@
 """Parameters of the CP dispatchers."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -240,3 +240,18 @@ class BestOfParams(ImproveParams):
         if self.solver == NONE and limited:
             raise ValueError("a budget and time limits are for a solver")
         return self
+
+
+class OrToolsParams(Params):
+    """Search parameters of CP-SAT."""
+
+    workers: Annotated[int, NotReproducible("several threads of CP-SAT race for plans")] = Field(
+        1, ge=1, description="Number of search threads."
+    )
+
+
+class AnySolverParams(Params):
+    """The name of a solver of CPMpy."""
+
+    not_reproducible: ClassVar = NotReproducible("the solver cpmpy stops by the clock")
+    solver: str = Field(description="Solver, as CPMpy names it, such as choco, exact or z3.")

@@ -20,17 +20,6 @@ Binds = Literal["plan", "now", "nothing"]
 """Jobs whose nodes a formulation decides: all, those that start now, none."""
 
 
-Value = Literal["least", "largest"]
-"""End from which a variable's values are tried."""
-
-
-class Phase(NamedTuple):
-    """A step of a search."""
-
-    variables: Sequence[Variable]
-    value: Value = "least"
-
-
 @dataclass(frozen=True)
 class BuiltModel:
     """A CPMpy model, and the functions that read it.
@@ -42,8 +31,6 @@ class BuiltModel:
     placed
         Returns the units of each job on each node, `[J, N]`, once the model is solved; jobs without
         nodes in the formulation have none.
-    phases
-        The papers' search, for backends that can follow it.
     forbid
         Returns a constraint against the placement of the present solution (see `Formulation`).
     """
@@ -53,16 +40,11 @@ class BuiltModel:
     placed: Callable[[], IntArray]
     hint: Callable[[Plan], dict[Variable, int]]
     variables: int
-    phases: Sequence[Phase] = ()
     forbid: Callable[[], Any] | None = None
 
 
 class Placing(Protocol):
     """The variables of a model that say where units run; each placing has its own."""
-
-    @property
-    def branching(self) -> Sequence[Sequence[Sequence[Variable]]]:
-        """Variables of each job in the order to branch on them, in groups, `[J]`."""
 
     def placed(self) -> IntArray:
         """Return the units of each job on each node in the present solution, `[J, N]`.
@@ -120,8 +102,8 @@ class Formulation:
         Makes the variables that say where units run.
     constraints
         What a model consists of, beside starts, objective and shared resources, which all have.
-    value
-        End from which the papers' search tries the values of `placing`.
+    last_node_first
+        Whether the papers' search tries positions from the last one on.
     back_to_start
         Whether a failure of that search leads to another start of the job rather than to other
         values of `placing`.
@@ -143,7 +125,7 @@ class Formulation:
     magnitude: Callable[[ModelData], int]
     placing: Callable[[ModelData], Placing]
     constraints: tuple[Constraints, ...]
-    value: Value = "least"
+    last_node_first: bool = False
     back_to_start: bool = False
     first: int | None = None
     strict: bool = False
@@ -174,7 +156,6 @@ class Formulation:
             constraints += kind(parts)
         model = cp.Model(constraints)
         model.minimize(goal)
-        branching = parts.placing.branching
 
         def hint(plan: Plan) -> dict[Variable, int]:
             # A start that is put off is a number, of which a solver can be given no value.
@@ -183,19 +164,11 @@ class Formulation:
             known.update(parts.placing.hint(plan))
             return known
 
-        phases = [
-            phase
-            for start, groups in zip(starts, branching, strict=True)
-            if not isinstance(start, int)
-            for phase in (Phase([start]), *(Phase(group, self.value) for group in groups))
-        ]
-        variables = self.variables(data)
         return BuiltModel(
             model,
             starts,
             parts.placing.placed,
             hint,
-            variables,
-            phases,
+            self.variables(data),
             None if self.forbid is None else partial(self.forbid, parts),
         )

@@ -1,10 +1,9 @@
-"""The parameters of the dispatchers that choose from a portfolio of others."""
+"""The parameters of `hyper`."""
 
 from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from hpcsched.dispatching.cp.cp_params import CpParams
 from hpcsched.parameters import Listed, Params, Selects
 
 ORDERS = ("fcfs", "spf", "sjf", "saf", "laf", "ljf")
@@ -70,43 +69,6 @@ class HyperParams(Params):
                 f"expected first to be at most {len(self.portfolio)}, the number of dispatchers in"
                 f" the portfolio, found {self.first}"
             )
-        return self
-
-
-CP_MEMBERS: tuple[Any, ...] = (
-    "joint-now",
-    {"name": "pcp21", "jobs": "all", "solver": "schedule-or-postpone"},
-    {"name": "hcp19", "jobs": "all", "decode": "list"},
-)
-"""The CP dispatchers that are chosen from if nothing is said.
-
-All plan the whole queue: by slowdown, this matters more than the model (see the docs).
-"""
-
-
-class CpPortfolioParams(Params):
-    """Parameters of `cp-portfolio`."""
-
-    members: Annotated[tuple[Annotated[Any, Selects("dispatcher")], ...], Listed] = Field(
-        CP_MEMBERS,
-        min_length=1,
-        description="CP dispatchers to choose from, each with its model, solver and limits. Of"
-        " equally good ones the first decides.",
-    )
-    remembered: int = Field(
-        16, ge=1, description="Number of last rounds of a class of problems whose outcomes count."
-    )
-
-    @model_validator(mode="after")
-    def _are_cp_dispatchers(self) -> Self:
-        """Refuse members that ask no CP solver."""
-        for place, choice in enumerate(self.members, start=1):
-            name = getattr(choice, "plugin_name", None)
-            if name is not None and not isinstance(choice, CpParams):
-                raise ValueError(
-                    f"place {place} of the members is {name!r}; expected a dispatcher of constraint"
-                    " programming, such as 'pcp21'"
-                )
         return self
 
 

@@ -29,7 +29,7 @@ JOBS = """
 """
 
 CHOCO = pytest.param(
-    "choco",
+    "{name: cpmpy, solver: choco}",
     marks=pytest.mark.skipif(find_spec("pychoco") is None, reason="pychoco is not installed"),
 )
 
@@ -37,7 +37,7 @@ CHOCO = pytest.param(
 @pytest.mark.parametrize("solver", ["ortools", CHOCO])
 def test_one_node_of_four_stays_free(run_scenario: RunScenario, solver: str) -> None:
     """Job 2 has room beside job 1 but waits, job 3 does not; job 4 needs all, and gets it."""
-    scenario = SCENARIO.format(solver=solver, more=", budget: 1" if solver == "choco" else "")
+    scenario = SCENARIO.format(solver=solver, more="" if solver == "ortools" else ", budget: 1")
     result = run_scenario(scenario, hpcsched_example, jobs=make_jobs(make_system(4), JOBS))
     starts = {row["job_id"]: row["start_time"] for row in result.jobs.to_pylist()}
     assert starts == {1: 0, 3: 20, 4: 100, 2: 150}

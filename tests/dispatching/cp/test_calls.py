@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hpcsched.dispatching.cp.backends.choco import Choco
+from hpcsched.dispatching.cp.backends.any_solver import AnySolver
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.cp_improver import LEVELS, Method, together
 from hpcsched.dispatching.cp.model_solving import Answer, Task
@@ -302,7 +302,7 @@ def test_another_solver_does_as_well() -> None:
     pytest.importorskip("pychoco")
     found = [
         improving(backend=backend, limits=Budget(30)).dispatch(queue()).solver
-        for backend in (OrTools(), Choco())
+        for backend in (OrTools(), AnySolver("choco"))
     ]
     assert found[0] is not None
     assert found[1] is not None

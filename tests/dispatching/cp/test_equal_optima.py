@@ -9,7 +9,6 @@ import pytest
 
 from hpcsched.dispatching.cp.backends.any_solver import AnySolver
 from hpcsched.dispatching.cp.backends.backend import Backend, DataBackend
-from hpcsched.dispatching.cp.backends.choco import Choco
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPostpone
 from hpcsched.dispatching.cp.formulation import Formulation
@@ -42,7 +41,7 @@ class Solver(NamedTuple):
 SOLVERS = {
     "schedule-or-postpone": Solver(ScheduleOrPostpone(), 0.05),
     "ortools": Solver(OrTools(), 10),
-    "choco": Solver(Choco(), 5),
+    "choco": Solver(AnySolver("choco"), 2),
     "pumpkin": Solver(AnySolver("pumpkin"), 2),
 }
 QUICK = {
@@ -76,7 +75,7 @@ class Recorded:
 
     def solve(self, task: Task, seconds: float | None) -> Answer:
         """Return the answer to a task."""
-        if isinstance(task.backend, Choco | AnySolver):
+        if isinstance(task.backend, AnySolver):
             answer = self._processes.solve(task) or Answer("failed", why="lost")
         else:
             answer = InProcess().solve(task, seconds)

@@ -1,6 +1,5 @@
 """The constraint that rectangles do not overlap: three ways to say it agree."""
 
-from importlib.util import find_spec
 from itertools import product
 
 import cpmpy as cp
@@ -68,24 +67,6 @@ def test_value_decomposition_and_native_constraint_agree(rectangles):
         assert any(c.has_no_overlap_2d() for c in native) is (name == "native")
         solver.solveAll(display=note)
         assert found == right, name
-
-
-@pytest.mark.skipif(find_spec("pychoco") is None, reason="pychoco is not installed")
-@tries(20)
-@given(st.lists(st.tuples(ORIGINS, SIZES, ORIGINS, SIZES), min_size=1, max_size=3))
-def test_choco_has_it_natively(rectangles):
-    """It is one constraint to Choco, and has solutions where CP-SAT's has."""
-    from hpcsched.dispatching.cp.backends.choco import _Solver  # noqa: PLC0415 (may be absent)
-
-    x, width, y, height = (list(part) for part in zip(*rectangles, strict=True))
-    origins = [cp.intvar(*o) if isinstance(o, tuple) else o for o in (*x, *y)]
-    constraint = NoOverlap2D(origins[: len(x)], width, origins[len(x) :], height)
-    model = cp.Model([constraint, cp.intvar(0, 1) >= 0])
-    solver = _Solver(model)
-    assert [part.name for part in solver.transform([constraint])] == ["no_overlap_2d"]
-    expected = CpSat(model).solve()
-    assert solver.solve() is expected
-    assert not expected or constraint.value() is True
 
 
 def test_it_has_no_value_while_an_origin_has_none():

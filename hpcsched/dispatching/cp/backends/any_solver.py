@@ -14,8 +14,8 @@ from cpmpy.transformations.get_variables import get_variables_model
 from cpmpy.transformations.normalize import toplevel_list
 
 from hpcsched.context import Context
-from hpcsched.dispatching.cp.backends.backend import Outcome, Outcomes, total
-from hpcsched.dispatching.cp.backends.solver_params import AnySolverParams
+from hpcsched.dispatching.cp.backends.backend import Outcome, Outcomes
+from hpcsched.dispatching.cp.cp_params import AnySolverParams
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits, Watch
 from hpcsched.errors import PluginError
@@ -56,7 +56,6 @@ class AnySolver(NamedTuple):
 
     - The work of a budget is in seconds of the clock.
     - A hint is the starting point of solvers that take one.
-    - Decision strategies of formulations are not followed.
     - Numbers are kept within what solvers of 32 bits can add up.
     """
 
@@ -137,12 +136,10 @@ class RestartedSession:
         # Kept beside the model: the next try overwrites its variables, even if it finds nothing
         # better.
         best, values = Outcome("unknown"), self._values()
-        searches: list[Outcome] = []
         watch = None if isinstance(limits, Budget) else Watch(limits)
         limit = limits if isinstance(limits, Budget) else limits.first
         while True:
             outcome = self._solve_once(limit, hint)
-            searches.append(outcome)
             if best.objective is None or _rank(outcome) < _rank(best):
                 best = outcome
                 if outcome.objective is not None:
@@ -154,10 +151,7 @@ class RestartedSession:
             limit = watch.limit
         for variable, value in values.items():
             variable._value = value  # as CPMpy's own solvers do
-        return best._replace(
-            branches=total([outcome.branches for outcome in searches]),
-            fails=total([outcome.fails for outcome in searches]),
-        )
+        return best
 
     def _values(self) -> dict[Variable, Any]:
         return {variable: variable.value() for variable in get_variables_model(self._model)}

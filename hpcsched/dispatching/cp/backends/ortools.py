@@ -17,8 +17,8 @@ from ortools.sat.python import cp_model
 from hpcsched.context import Context
 from hpcsched.dispatching.cp.backends.any_solver import STATUS
 from hpcsched.dispatching.cp.backends.backend import Outcome
-from hpcsched.dispatching.cp.backends.solver_params import OrToolsParams
-from hpcsched.dispatching.cp.formulation import BuiltModel, Phase, Variable
+from hpcsched.dispatching.cp.cp_params import OrToolsParams
+from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule, Watch
 from hpcsched.registration import builtin
 
@@ -57,12 +57,8 @@ class CpSat(CPM_ortools):
 
 @builtin("solver", "ortools", OrToolsParams, summary="OR-Tools CP-SAT")
 class OrTools(NamedTuple):
-    """CP-SAT. With `follow_phases` it branches as the formulation's search says.
+    """CP-SAT; the work of a budget is its deterministic time."""
 
-    The work of a budget is CP-SAT's deterministic time.
-    """
-
-    follow_phases: bool = False
     workers: int = 1
     largest: int = 1 << 60
     largest_objective: int = 1 << 50
@@ -70,7 +66,7 @@ class OrTools(NamedTuple):
     @classmethod
     def build(cls, params: OrToolsParams, _context: Context) -> Self:
         """Return the solver as its parameters say."""
-        return cls(follow_phases=params.search == "papers", workers=params.workers)
+        return cls(params.workers)
 
     @property
     def deterministic(self) -> bool:
@@ -82,40 +78,29 @@ class OrTools(NamedTuple):
 
     def load(self, built: BuiltModel) -> "OrToolsSession":
         """Put a model into CP-SAT's terms."""
-        solver = CpSat(built.model)
-        if self.follow_phases:
-            _add_phases(solver, built)
-        return OrToolsSession(solver, self)
+        return OrToolsSession(CpSat(built.model), self.workers)
 
 
 class OrToolsSession:
     """A model in CP-SAT's terms."""
 
-    def __init__(self, solver: CpSat, backend: OrTools) -> None:
+    def __init__(self, solver: CpSat, workers: int) -> None:
         self._solver = solver
-        self._backend = backend
+        self._workers = workers
 
     def add(self, constraint: Any) -> None:
         """Add a constraint before solving again."""
         self._solver += constraint
 
     def solve(self, limits: Limits, hint: dict[Variable, int] | None) -> Outcome:
-        """Solve within limits.
-
-        Parameters
-        ----------
-        hint
-            Values of variables to start from; None: no warm start.
-        """
+        """Solve within limits; see `Session`."""
         solver = self._solver
         options: dict[str, Any] = {
-            "num_workers": self._backend.workers,
+            "num_workers": self._workers,
             "random_seed": 0,
             "catch_sigint_signal": False,  # Ctrl-C is the simulation's affair
         }
-        if self._backend.follow_phases:
-            options["search_branching"] = cp_model.FIXED_SEARCH
-        elif solver.has_boxes and not hint:
+        if solver.has_boxes and not hint:
             # 0.1 s to a first plan of 78 units on 64 nodes, where the default has none after 2.5 s.
             options["search_branching"] = cp_model.PORTFOLIO_SEARCH
         if hint:
@@ -133,17 +118,6 @@ class OrToolsSession:
         # Costs are whole numbers; the bound is one but for the rounding of its scale.
         bound = ceil(native.best_objective_bound - 1e-6)
         return Outcome(status, round(native.objective_value), bound, **counted)
-
-
-def _add_phases(solver: CpSat, built: BuiltModel) -> None:
-    """Branch on the variables in order, each from the end that its phase says."""
-    ends = {"least": cp_model.SELECT_MIN_VALUE, "largest": cp_model.SELECT_MAX_VALUE}
-    phase: Phase
-    for phase in built.phases:
-        if phase.variables:
-            solver.ort_model.add_decision_strategy(
-                solver.solver_vars(list(phase.variables)), cp_model.CHOOSE_FIRST, ends[phase.value]
-            )
 
 
 def _solve_watched(solver: CpSat, rule: StoppingRule, options: dict[str, Any]) -> None:

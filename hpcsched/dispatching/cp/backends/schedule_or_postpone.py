@@ -93,7 +93,7 @@ def mode_of(formulation: Formulation) -> PostponeMode:
     names = ", ".join(sorted(getattr(kind, "__name__", type(kind).__name__) for kind in unlike))
     message = (
         f"schedule-or-postpone and the formulation {formulation.name} differ in {names};"
-        " expected a solver of CPMpy's models, such as ortools or choco"
+        " expected a solver of CPMpy's models, such as ortools"
     )
     raise InputError(Finding("unknown-constraint", message, key="dispatcher.solver"))
 
@@ -172,8 +172,7 @@ def open_search(
         order,
         mode=mode,
         back_to_start=formulation.back_to_start,
-        # Positions are counted from the end.
-        last_node_first=formulation.value == "largest" and mode is PostponeMode.POSITIONS,
+        last_node_first=formulation.last_node_first,
         dominations=None,
     )
 

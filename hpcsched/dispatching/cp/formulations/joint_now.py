@@ -38,7 +38,6 @@ def joint_now() -> Formulation:
         largest_aggregated_area,
         CountsNow,
         (cumulatives, units_that_start_now, class_capacities),
-        value="largest",
         forbid=other_counts,
     )
 
@@ -65,11 +64,6 @@ class CountsNow:
             }
             for i, units in enumerate(data.units.tolist())
         ]
-
-    @property
-    def branching(self) -> list[list[list[Variable]]]:
-        """All counts of a job, `[J]`."""
-        return [[list(of_job.values())] for of_job in self.counts]
 
     def placed(self) -> IntArray:
         """Return the units of jobs that start now, packed onto nodes, `[J, N]`."""

@@ -80,11 +80,6 @@ class UnitNodes:
             self.nodes.append([cp.intvar(usable[0], usable[-1], name=f"g{i},{j}") for j in units])
             self.lines.append([cp.intvar(first, last, name=f"z{i},{j}") for j in units])
 
-    @property
-    def branching(self) -> list[list[list[Variable]]]:
-        """Nodes of a job's units, `[J]`."""
-        return [[of_job] for of_job in self.nodes]
-
     def placed(self) -> IntArray:
         """Return the units of each job on each node, `[J, N]`."""
         data, alone = self._data, ~self.choice

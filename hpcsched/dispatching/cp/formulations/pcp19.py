@@ -95,7 +95,6 @@ def pcp19() -> Formulation:
         largest_aggregated_area,
         UnitIntervals,
         (alternatives, node_cumulatives, cumulatives),
-        value="largest",
     )
 
 
@@ -117,11 +116,6 @@ class UnitIntervals:
             }
             for i in range(data.job_count)
         ]
-
-    @property
-    def branching(self) -> list[list[list[Variable]]]:
-        """All presences of a job, `[J]`."""
-        return [[_every(of_job)] for of_job in self.present]
 
     def placed(self) -> IntArray:
         """Return the units of each job on each node, `[J, N]`."""

@@ -32,7 +32,7 @@ def pcp20() -> Formulation:
         largest_area,
         all_types,
         (*POSITION_CONSTRAINTS, all_different),
-        value="largest",
+        last_node_first=True,
     )
 
 

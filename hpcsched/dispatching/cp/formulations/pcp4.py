@@ -54,7 +54,6 @@ def pcp4() -> Formulation:
         largest_aggregated_area,
         UnitCounts,
         (all_units, node_capacities, cumulatives, disjunctions),
-        value="largest",
     )
 
 
@@ -81,11 +80,6 @@ class UnitCounts:
             for i, most in enumerate(self.most)
         ]
         self.taken: dict[tuple[int, int, int], Variable] = {}
-
-    @property
-    def branching(self) -> list[list[list[Variable]]]:
-        """All counts of a job, `[J]`."""
-        return [[list(of_job.values())] for of_job in self.counts]
 
     def placed(self) -> IntArray:
         """Return the counts, `[J, N]`."""

@@ -140,11 +140,6 @@ class Nowhere(NamedTuple):
 
     data: ModelData
 
-    @property
-    def branching(self) -> list[list[list[Variable]]]:
-        """Nothing to branch on but starts, `[J]`."""
-        return [[] for _ in range(self.data.job_count)]
-
     def placed(self) -> IntArray:
         """Return that no job has nodes, `[J, N]`."""
         return np.zeros((self.data.job_count, self.data.node_count), dtype=np.int64)

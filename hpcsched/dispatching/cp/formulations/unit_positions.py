@@ -305,11 +305,6 @@ class UnitPositions:
                 [[cp.boolvar(name=f"c{i},{j},{k}") for k in several] for j in range(units)]
             )
 
-    @property
-    def branching(self) -> list[list[list[Variable]]]:
-        """Positions of a job's units, type by type, `[J]`."""
-        return [list(by_type.values()) for by_type in self.origins]
-
     def placed(self) -> IntArray:
         """Return where the present solution has units, `[J, N]`."""
         counts = np.zeros((self._data.job_count, self._data.node_count), dtype=np.int64)

@@ -1,9 +1,6 @@
 """The solvers beside OR-Tools: on tiny models what OR-Tools says, and what limits do to them."""
 
-import os
 import pickle
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from importlib.util import find_spec
@@ -16,10 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from hpcsched import cli, registration
+from hpcsched import cli
 from hpcsched.dispatching.cp.backends.any_solver import AnySolver, RestartedSession
 from hpcsched.dispatching.cp.backends.backend import Backend, Outcome, total
-from hpcsched.dispatching.cp.backends.choco import Choco
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPostpone
 from hpcsched.dispatching.cp.formulation import BuiltModel, Formulation
@@ -51,17 +47,16 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "choco": Case(Choco(), 20),
-    "choco, papers' search": Case(Choco(follow_phases=True), 20),
+    "choco": Case(AnySolver("choco"), 10),
     "pumpkin": Case(AnySolver("pumpkin"), 10),
     "z3": Case(AnySolver("z3"), 20),
     "exact": Case(AnySolver("exact"), 20),
 }
-PROPAGATING = ("choco", "choco, papers' search", "pumpkin")
+PROPAGATING = ("choco", "pumpkin")
 WITHOUT_PROPAGATION = ("z3", "exact")
 """Solvers that take longer."""
 
-PACKAGES = {row.name: row.needs for row in built_in() if row.kind == "solver"}
+NAMES = [row.name for row in built_in() if row.kind == "solver"]
 
 
 MODULES = {"choco": "pychoco", "exact": "exact", "pumpkin": "pumpkin_solver", "z3": "z3"}
@@ -69,14 +64,14 @@ MODULES = {"choco": "pychoco", "exact": "exact", "pumpkin": "pumpkin_solver", "z
 
 def is_installed(name: str) -> bool:
     """Say whether the package of a solver is installed."""
-    return find_spec(MODULES[name.partition(",")[0]]) is not None
+    return find_spec(MODULES[name]) is not None
 
 
 def cases(*names: str) -> pytest.MarkDecorator:
     """Return a mark that runs a test with these solvers, as far as they are installed."""
     params = []
     for name in names:
-        module = MODULES[name.partition(",")[0]]
+        module = MODULES[name]
         absent = pytest.mark.skipif(not is_installed(name), reason=f"{module} is not installed")
         params.append(pytest.param(CASES[name], id=name, marks=absent))
     return pytest.mark.parametrize("case", params)
@@ -250,19 +245,6 @@ def test_every_solver_can_prove_an_optimum(case, hinted):
     assert outcome[:3] == ("optimal", expected.objective, expected.objective)
 
 
-@cases(*CASES)
-def test_what_a_search_came_to_is_told_where_the_solver_counts_it(case):
-    """Branches and fails are whole numbers, of all searches of a call; Choco alone counts them."""
-    built = FORMULATIONS["hcp19"].build(crowd(6))
-    outcome = case.backend.load(built).solve(Budget(case.work), None)
-    if not isinstance(case.backend, Choco):
-        assert (outcome.branches, outcome.fails) == (None, None)
-        return
-    assert type(outcome.branches) is type(outcome.fails) is int
-    assert outcome.branches > 0
-    assert outcome.fails >= 0
-
-
 def test_cp_sat_tells_of_branches_and_conflicts():
     """Also where there is no plan yet."""
     built = FORMULATIONS["pcp4"].build(crowd(9))
@@ -339,49 +321,15 @@ def test_where_nothing_is_found_the_last_plan_stays(case):
     assert [start.value() for start in built.starts] == starts
 
 
-def answers(names: list[str]) -> list[Any]:
-    """Return what solvers answer within a budget that ends their search, as plain values."""
-    data = crowd(6)
-    found: list[Any] = []
-    for name in names:
-        for formulation in ("node-time", "joint-now"):
-            outcome, plan = answer(
-                CASES[name].backend, FORMULATIONS[formulation], data, Budget(0.05), list_plan(data)
-            )
-            found.append((name, formulation, outcome.status, outcome.objective))
-            if plan is not None:
-                found.append((plan.starts.tolist(), plan.placed.tolist()))
-    return found
-
-
-@pytest.mark.skipif(not is_installed("choco"), reason="pychoco is not installed")
-def test_equal_problems_get_equal_answers_in_every_process():
-    """Neither what was solved before nor the hashes of names make a difference."""
-    names = ["choco", "choco, papers' search"]
-    first = answers(names)
-    assert answers(names) == first
-    code = "from tests.dispatching.cp.backends.test_backends import answers; import sys\n"
-    code += f"print(answers({names!r}))"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONHASHSEED": "17", "PYTHONPATH": str(ROOT)},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.strip() == repr(first)
-
-
-@pytest.mark.parametrize("backend", [Choco(), AnySolver("pumpkin")], ids=["choco", "pumpkin"])
 @formulations
-def test_numbers_that_32_bits_do_not_hold_are_refused(backend, formulation, monkeypatch):
+def test_numbers_that_32_bits_do_not_hold_are_refused(formulation, monkeypatch):
     """We see it ourselves: the solver is not asked."""
 
     def load(*_: object) -> None:
         raise AssertionError("the solver is asked")
 
-    monkeypatch.setattr(type(backend), "load", load)
+    backend = AnySolver("pumpkin")
+    monkeypatch.setattr(AnySolver, "load", load)
     assert max(backend.largest, backend.largest_objective) < 1 << 31
     data = crowd(3)
     long = data.run_times * backend.largest
@@ -416,52 +364,6 @@ def test_solvers_work_in_a_process_of_their_own(case):
             assert (found.status, found.why) == ("optimal", "")
 
 
-class TestAbsentPackages:
-    """A solver that is not installed is named in one line, with what to install."""
-
-    @pytest.fixture(autouse=True)
-    def _nothing_is_installed(self, monkeypatch):
-        monkeypatch.setattr(registration, "find_spec", lambda _name: None)
-
-    @pytest.mark.parametrize("name", [name for name, package in PACKAGES.items() if package])
-    def test_run(self, name, tmp_path, monkeypatch, capsys):
-        """The run is refused before anything is written."""
-        monkeypatch.chdir(tmp_path)
-        assert (
-            cli.main(
-                ["run", str(SCENARIO), "--set", f"dispatcher={{name: joint-now, solver: {name}}}"]
-            )
-            == 1
-        )
-        printed = capsys.readouterr()
-        assert printed.err == (
-            f"error: solver {name}: the package {PACKAGES[name].package} is not installed;"
-            f" pip install 'hpcsched[{name}]'\n"
-        )
-        assert not printed.out
-        assert not list(tmp_path.iterdir())
-
-    @pytest.mark.parametrize("name", [name for name, package in PACKAGES.items() if package])
-    def test_validate(self, name, tmp_path, capsys):
-        """It is an error at its place in the scenario."""
-        text = SCENARIO.read_text().replace(
-            "dispatcher: joint-now", f"dispatcher: {{name: joint-now, solver: {name}}}"
-        )
-        path = tmp_path / "scenario.yaml"
-        path.write_text(text.replace("path: traces", f"path: {SCENARIO.parent}/traces"))
-        assert cli.main(["validate", str(path)]) == 1
-        lines = [line for line in capsys.readouterr().out.splitlines() if "error" in line]
-        assert f"error: dispatcher.solver: solver {name}: the package" in lines[0]
-        assert f"pip install 'hpcsched[{name}]' [not-installed]" in lines[0]
-
-    def test_adapters(self):
-        """An adapter that is used from Python says the same."""
-        with pytest.raises(PluginError, match="is not installed; pip install"):
-            Choco().check_installed()
-        with pytest.raises(PluginError, match="is not installed; pip install"):
-            Choco().load(FORMULATIONS["hcp19"].build(crowd(2)))
-
-
 class TestAnySolver:
     """Solvers that are named to CPMpy alone."""
 
@@ -491,7 +393,7 @@ def test_installed_packages_are_found(case):
     case.backend.check_installed()
 
 
-@pytest.mark.parametrize("name", PACKAGES)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_solver_that_stops_by_the_clock_is_recorded(name):
     """What depends on the machine is what the adapter says of itself."""
     solver = "{name: cpmpy, solver: z3}" if name == "cpmpy" else name
@@ -501,7 +403,7 @@ def test_a_solver_that_stops_by_the_clock_is_recorded(name):
         "ortools": OrTools(),
         "schedule-or-postpone": ScheduleOrPostpone(),
     }
-    backend = (ours | {n: case.backend for n, case in CASES.items()})[name]
+    backend = ours[name]
     reasons = [] if backend.deterministic else [f"the solver {name} stops by the clock"]
     assert [why for _, why in not_reproducible(scenario)] == reasons
 
