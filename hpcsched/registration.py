@@ -173,7 +173,8 @@ def builtin(
 
     A function is the factory: it takes the parameters and a `Context`. A class is built by its
     class method `build`, which takes the same; without one the class is called with its parameters,
-    or with nothing where it has none. The index reads the decorators as text, so their arguments
+    if it has any, and with those of `context`, `system` and `folder` that its initialiser names.
+    The index reads the decorators as text, so their arguments
     are literals and names of the module; after a change of any it has to be written anew:
     `python -m hpcsched.plugins.index`.
 

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,11 @@ class LazyFactory:
         build = getattr(made, "build", None)
         if build is not None:
             return build(params, context)
-        return made() if self.row.params == NO_PARAMS else made(params)
+        taken = signature(made).parameters
+        parts = {name: getattr(context, name) for name in ("system", "folder") if name in taken}
+        if "context" in taken:
+            parts["context"] = context
+        return made(**parts) if self.row.params == NO_PARAMS else made(params, **parts)
 
 
 def _resolve(reference: str) -> Any:

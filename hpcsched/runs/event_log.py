@@ -2,11 +2,8 @@
 
 import json
 from pathlib import Path
-from typing import Self
 
-from hpcsched.context import Context
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
-from hpcsched.parameters import Params
 from hpcsched.registration import builtin
 from hpcsched.runs.files import EVENTS
 from hpcsched.simulation.observer import Observer
@@ -17,11 +14,6 @@ from hpcsched.whole_files import cannot_write
 @builtin("observer", "event-log", summary="writes every event to events.jsonl in the run directory")
 class EventLog(Observer):
     """Observer that writes `events.jsonl` into the run directory, in order of simulated events."""
-
-    @classmethod
-    def build(cls, _params: Params, context: Context) -> Self:
-        """Return the observer, which writes into the run directory."""
-        return cls(context.folder)
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / EVENTS

@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
-from hpcsched.context import Context
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.parameters import Params
 from hpcsched.plugin_faults import origin_of, remember
 from hpcsched.process_memory import resident_memory
 from hpcsched.registration import builtin
@@ -56,11 +54,6 @@ class ProcessUsage(Observer):
 
     Trace and dispatcher are timed by `timed_jobs` and `timed_dispatcher`.
     """
-
-    @classmethod
-    def build(cls, _params: Params, context: Context) -> Self:
-        """Return the observer, which writes into the run directory."""
-        return cls(context.folder)
 
     def __init__(self, folder: Path) -> None:
         self._file: RecordFile[UsageRow] = RecordFile(folder / USAGE, usage_schema())

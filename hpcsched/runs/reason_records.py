@@ -2,15 +2,13 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hpcsched.context import Context
 from hpcsched.dispatching.decision import STARTS, Reason, ReasonKind
 from hpcsched.dispatching.problem import RunningJob
-from hpcsched.parameters import Params
 from hpcsched.registration import builtin
 from hpcsched.runs.columns import reasons_schema
 from hpcsched.runs.files import REASONS
@@ -59,11 +57,6 @@ class ReasonRecorder(Observer):
     not when that time moves, as plans move in nearly every round. Memory holds a reason for each
     queued job, and one row group. Equal runs give equal bytes.
     """
-
-    @classmethod
-    def build(cls, _params: Params, context: Context) -> Self:
-        """Return the observer, which writes into the run directory."""
-        return cls(context.folder)
 
     def __init__(self, folder: Path) -> None:
         self._file: RecordFile[ReasonRow] = RecordFile(

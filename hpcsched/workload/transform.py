@@ -7,8 +7,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
 
+from pydantic import Field
+
 from hpcsched._core import NumbersSeen
 from hpcsched.errors import PluginError
+from hpcsched.parameters import Params
 from hpcsched.plugin_faults import is_third_party, named
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
@@ -116,8 +119,10 @@ class Transform(Protocol):
         """
 
 
-_BITS = 53
-"""Number of bits of a float between 0 and 1."""
+class SeededParams(Params):
+    """Parameters of a transform that draws by the number of a job or of a user."""
+
+    seed: int = Field(0, ge=0, description="Seed of the draw, beside the scenario's.")
 
 
 def own_seed(*labels: int | str) -> int:
@@ -133,7 +138,7 @@ def own_share(*labels: int | str) -> float:
     >>> round(own_share(1, "user", 7), 3)
     0.208
     """
-    return (own_seed(*labels) >> (64 - _BITS)) / (1 << _BITS)
+    return (own_seed(*labels) >> 11) / 2**53  # the bits of a float
 
 
 @dataclass(slots=True)

@@ -129,8 +129,8 @@ def test_other_readers(
 
 def test_transforms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What a transform makes of times is checked too; the error names the job."""
-    (tmp_path / "t.swf").write_text(swf(10, 60, 100))
-    trace = "{source: swf, path: t.swf, transforms: [{name: shift, by: 4294967290}]}"
+    (tmp_path / "t.swf").write_text(swf(4294968, 60, 100))
+    trace = "{source: swf, path: t.swf, transforms: [{name: scale-load, factor: 0.001}]}"
     assert run(tmp_path, trace) == 1
     said = capsys.readouterr().err
     assert "job 2: expected times of 0 to 4294967296 s" in said
@@ -138,8 +138,8 @@ def test_transforms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_run_that_fails_closes_its_trace(tmp_path: Path) -> None:
     """At once, not when memory is next tidied up: nothing holds the error in a cycle."""
-    (tmp_path / "t.swf").write_text(swf(10, 60, 100))
-    trace = "{source: swf, path: t.swf, transforms: [{name: shift, by: 4294967290}]}"
+    (tmp_path / "t.swf").write_text(swf(4294968, 60, 100))
+    trace = "{source: swf, path: t.swf, transforms: [{name: scale-load, factor: 0.001}]}"
     gc.collect()
     gc.disable()
     try:

@@ -16,11 +16,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal, NoReturn, Self, TypeVar
+from typing import Any, Literal, NoReturn, TypeVar
 
 from pydantic import Field
 
-from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import UnitAmounts
 from hpcsched.registration import builtin
@@ -168,11 +167,6 @@ class BatsimSource(RecordSource):
     `fractional_seconds`, `unsorted`, `missing_run_time`, `zero_run_time`, `missing_requested_time`,
     `larger_than_system`.
     """
-
-    @classmethod
-    def build(cls, params: BatsimParams, context: Context) -> Self:
-        """Make the source for the scenario's system."""
-        return cls(params, context.system)
 
     def __init__(self, params: BatsimParams, system: System) -> None:
         self._file = BatsimFile(Path(params.path), params.encoding)

@@ -13,11 +13,10 @@ Unix times, so that the zone of a site does not matter.
 import re
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal, NamedTuple, Self
+from typing import Literal, NamedTuple
 
 from pydantic import Field, field_validator
 
-from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST
 from hpcsched.registration import RECORDS_WAITS, builtin
@@ -242,11 +241,6 @@ class PbsAccountingSource(AccountingLogSource):
     system
         The system that requests are expressed for.
     """
-
-    @classmethod
-    def build(cls, params: PbsAccountingParams, context: Context) -> Self:
-        """Make the source for the scenario's system."""
-        return cls(params, context.system)
 
     def __init__(self, params: PbsAccountingParams, system: System) -> None:
         lines = TextLines(Path(params.path), params.encoding)

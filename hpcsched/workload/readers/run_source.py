@@ -6,11 +6,10 @@ Rejected jobs never ran, and are skipped.
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from pydantic import Field
 
-from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import Duration, OneInputFile, Params
 from hpcsched.paths import open_file
@@ -61,11 +60,6 @@ class RunSource:
 
     uniform_request: tuple[int, ...] | None = None
     comments: Sequence[str] = ()
-
-    @classmethod
-    def build(cls, params: RunSourceParams, context: Context) -> Self:
-        """Make the source for the scenario's system."""
-        return cls(params, context.system)
 
     def __init__(self, params: RunSourceParams, system: System) -> None:
         self._path = Path(params.path)

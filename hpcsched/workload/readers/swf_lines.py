@@ -6,12 +6,11 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Self
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from hpcsched._core import Verdict, scan_lines
-from hpcsched.context import Context
 from hpcsched.errors import InputError
 from hpcsched.parameters import LARGEST
 from hpcsched.registration import Caution
@@ -224,11 +223,6 @@ class LineSource(LogSource):
         self._encoding = policies.encoding
         super().__init__(policies, system, self._swf_lines)
         self._swf_lines.read_header()  # so that a file that cannot be read is known at once
-
-    @classmethod
-    def build(cls, params: Any, context: Context) -> Self:
-        """Make the source for the scenario's system."""
-        return cls(params, context.system)
 
     @abstractmethod
     def scan(self, lines: Lines) -> Block:

@@ -10,10 +10,9 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from zoneinfo import ZoneInfo
 
-from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.system import Request, System
@@ -124,11 +123,6 @@ class TableSource(RecordSource):
     `missing_units`, `missing_request`, `uneven_units`, `larger_than_system`. Empty text, null and
     -1 mean a missing value.
     """
-
-    @classmethod
-    def build(cls, params: TableParams, context: Context) -> Self:
-        """Make the source for the scenario's system."""
-        return cls(params, context.system)
 
     def __init__(self, params: TableParams, system: System) -> None:
         self._rows = rows_of(params)

@@ -51,11 +51,6 @@ class MimicParams(Params):
 class MimicSource(SyntheticSource):
     """Stream of resampled jobs of the original, which is read at the first request for jobs."""
 
-    @classmethod
-    def build(cls, params: MimicParams, context: Context) -> "MimicSource":
-        """Make the source for the scenario's system and seed."""
-        return cls(params, context)
-
     def __init__(self, params: MimicParams, context: Context) -> None:
         original: TraceSource = context.make("trace_source", params.of)
         super().__init__(

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import chain, islice
 from sys import maxsize
-from typing import Annotated, Self
+from typing import Annotated
 
 from pydantic import Field
 
@@ -13,7 +13,7 @@ from hpcsched.parameters import Listed, Params
 from hpcsched.registration import KEEPS_REQUESTS, KEEPS_WAITS, builtin
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.trace_calendar import Span
-from hpcsched.workload.transform import TransformAccount, own_share
+from hpcsched.workload.transform import SeededParams, TransformAccount, own_share
 
 
 class FirstParams(Params):
@@ -100,18 +100,13 @@ class Window:
                 yield TracedJob(job, run_time)
 
 
-class SampleUsersParams(Params):
+class SampleUsersParams(SeededParams):
     """Parameters of `sample-users`: share of the users, and seed."""
 
     share: float = Field(
         gt=0,
         le=1,
         description="Share of users to keep; each user is drawn on its own.",
-    )
-    seed: int = Field(
-        0,
-        ge=0,
-        description="Seed of the draw, beside the scenario's.",
     )
 
 
@@ -128,11 +123,6 @@ class SampleUsers:
     The selection of a user depends on the user's number and the seeds alone. A larger share keeps
     the same users, and more. Jobs without a user are kept. Memory: one answer for each user.
     """
-
-    @classmethod
-    def build(cls, params: SampleUsersParams, context: Context) -> Self:
-        """Make the transform for the scenario's seed."""
-        return cls(params, context)
 
     def __init__(self, params: SampleUsersParams, context: Context) -> None:
         self._params = params

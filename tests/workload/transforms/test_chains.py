@@ -23,8 +23,6 @@ STEPS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("sample-users", {"share": 0.6}),
     ("scale-load", {"factor": 1.7}),
     ("scale-sizes", {"factor": 1.6}),
-    ("shift", {"by": 7}),
-    ("shift", {"by": -7}),
     ("jitter", {"by": 5}),
     ("attach", {"resource": "mem", "amount": {"median": 10, "spread": 1.0}}),
     ("attach", {"resource": "gpu", "amount": 1, "share": 0.5}),
@@ -90,10 +88,8 @@ def test_first_of_first(jobs: list[TracedJob], one: int, other: int) -> None:
 
 
 def test_there_and_back() -> None:
-    """A shift and its opposite, and a factor and its inverse where nothing is rounded."""
+    """A factor and its inverse, where nothing is rounded."""
     jobs = submitted([0, 8, 80])
-    back = chain(Given(jobs), ("shift", {"by": 5}), ("shift", {"by": -5}))
-    assert read(back) == jobs
     back = chain(Given(jobs), ("scale-load", {"factor": 4}), ("scale-load", {"factor": 0.25}))
     assert read(back) == jobs
 
@@ -188,17 +184,16 @@ def test_a_transform_at_fault(apply: Apply, message: str) -> None:
 
 
 def test_times_are_those_behind_the_transforms_before() -> None:
-    """A window after a shift is of the shifted times."""
+    """A window after a change of the load is of the changed times."""
     jobs = submitted([0, 10, 20])
-    source = chain(Given(jobs), ("shift", {"by": 5}), ("window", {"start": 10, "end": 20}))
-    assert times(read(source)) == [5]
+    source = chain(Given(jobs), ("scale-load", {"factor": 2}), ("window", {"start": 2, "end": 7}))
+    assert times(read(source)) == [3]
 
 
 @pytest.mark.parametrize(
     ("step", "most"),
     [
         (("window", {"start": 10}), 1),
-        (("shift", {"by": 5}), 1),
         (("jitter", {"by": 5}), 6),
         (("scale-load", {"factor": 3}), 1),
         (("attach", {"resource": "mem", "amount": 1}), 1),

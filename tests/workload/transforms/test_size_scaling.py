@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from hpcsched.workload.transform import TransformAccount
-from hpcsched.workload.transforms.request_changes import ScaleSizes, ScaleSizesParams
+from hpcsched.workload.transforms.job_changes import ScaleSizes, ScaleSizesParams
 from tests.builders import alike, traced
 
 CONTEXT = SimpleNamespace(system=alike(4, core=1), seed=7)
@@ -14,7 +14,7 @@ def test_drawn_by_the_job_s_number() -> None:
 
     `printf 7/1 | sha256sum` begins with d3d2, 7/2 with 1b8b, 7/3 with 653e: 0.83, 0.11 and 0.40.
     """
-    scale = ScaleSizes.build(ScaleSizesParams(factor=1.3), CONTEXT)
+    scale = ScaleSizes(ScaleSizesParams(factor=1.3), CONTEXT)
     account = TransformAccount()
     jobs = list(scale.apply(iter([traced(k, k, 1, 60) for k in (1, 2, 3)]), account))
     assert [one.job.units for one in jobs] == [1, 2, 1]
@@ -23,7 +23,7 @@ def test_drawn_by_the_job_s_number() -> None:
 
 def test_too_large() -> None:
     """Twice 3 units do not fit on 4 cores: as many as fit."""
-    scale = ScaleSizes.build(ScaleSizesParams(factor=2), CONTEXT)
+    scale = ScaleSizes(ScaleSizesParams(factor=2), CONTEXT)
     account = TransformAccount()
     jobs = list(scale.apply(iter([traced(1, 0, 3, 60)]), account))
     assert [one.job.units for one in jobs] == [4]

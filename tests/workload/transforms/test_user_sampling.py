@@ -62,7 +62,7 @@ def test_the_seed_of_the_transform_counts_beside_that_of_the_scenario() -> None:
     """User 1 has 0.38 with seeds 7 and 0; `printf 7/1/1 | sha256sum` begins with 6e99: 0.43."""
     for seed, expected in ((0, [1]), (1, [])):
         account = TransformAccount()
-        sample = SampleUsers.build(SampleUsersParams(share=0.4, seed=seed), SimpleNamespace(seed=7))
+        sample = SampleUsers(SampleUsersParams(share=0.4, seed=seed), SimpleNamespace(seed=7))
         jobs = list(sample.apply(iter(submitted([0], [1])), account))
         assert [one.job.user for one in jobs] == expected
         assert account.counts.skipped.get("not_sampled", 0) == 1 - len(expected)

@@ -1,7 +1,8 @@
-"""Transforms of requests: `scale-sizes` and `attach`."""
+"""Transforms that change jobs: `scale-sizes`, `attach`, `jitter` and `scale-load`."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Self
+from heapq import heappop, heappush
+from typing import Annotated, Any
 
 from pydantic import Field, ValidationInfo, field_validator
 
@@ -10,15 +11,15 @@ from hpcsched.parameters import (
     LARGEST,
     Params,
     PositiveAmount,
+    PositiveDuration,
     ResourceType,
     parse_amount,
 )
 from hpcsched.registration import KEEPS_REQUESTS, builtin
 from hpcsched.system.space import Rooms, asking
-from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.synthetic.draws import Draws
-from hpcsched.workload.transform import TransformAccount, own_seed, own_share
+from hpcsched.workload.transform import SeededParams, TransformAccount, own_seed, own_share
 
 
 class ScaleSizesParams(Params):
@@ -44,11 +45,6 @@ class ScaleSizes:
     as `size_scaled`. One that no longer fits on the idle system gets as many units as fit, and
     counts as clipped, `scaled_too_large`.
     """
-
-    @classmethod
-    def build(cls, params: ScaleSizesParams, context: Context) -> Self:
-        """Make the transform for the scenario's system and seed."""
-        return cls(params, context)
 
     def __init__(self, params: ScaleSizesParams, context: Context) -> None:
         self._factor = params.factor
@@ -101,7 +97,7 @@ class LogNormal(Params):
     )
 
 
-class AttachParams(Params):
+class AttachParams(SeededParams):
     """Parameters of `attach`: resource type, share of jobs, and amounts."""
 
     resource: Annotated[str, ResourceType()] = Field(
@@ -116,7 +112,6 @@ class AttachParams(Params):
         " resource type.",
     )
     share: float = Field(1.0, gt=0, le=1, description="Share of jobs that request it.")
-    seed: int = Field(0, ge=0, description="Seed of the draw, beside the scenario's.")
 
     @field_validator("amount", mode="before")
     @classmethod
@@ -141,15 +136,10 @@ class Attach:
     that fits, if any, and counts as clipped, `RESOURCE_too_large`.
     """
 
-    @classmethod
-    def build(cls, params: AttachParams, context: Context) -> Self:
-        """Make the transform for the scenario's system and seed."""
-        return cls(params, context)
-
     def __init__(self, params: AttachParams, context: Context) -> None:
         self._params = params
         self._seed = context.seed
-        self._system: System = context.system
+        self._system = context.system
         self._resource = context.system.resource_types.index(params.resource)
         self._rooms = Rooms(context.system)
 
@@ -186,3 +176,91 @@ class Attach:
         if params.per != UNIT:
             each *= self._system.declared(job.unit_request)[params.per]
         return self._system.request({params.resource: each})[self._resource]
+
+
+class JitterParams(SeededParams):
+    """Parameters of `jitter`: bound of the delays, and seed."""
+
+    by: PositiveDuration = Field(
+        description="Maximum delay, in seconds or with a unit (1min); delays are uniform whole"
+        " seconds from 0 to this.",
+    )
+
+
+@builtin(
+    "transform",
+    "jitter",
+    JitterParams,
+    summary="jobs submitted a little later, each by a draw of its own",
+    capabilities={KEEPS_REQUESTS},
+)
+class Jitter:
+    """Transform that adds a random delay to each submit time, from 0 to `by` whole seconds.
+
+    The delay depends on the job's number and the seeds alone. A delayed job counts as `jittered`.
+    Jobs submitted within `by` seconds are held, to be sorted; ties keep their order.
+    """
+
+    def __init__(self, params: JitterParams, context: Context) -> None:
+        self._by = params.by
+        self._seeds = (context.seed, params.seed)
+
+    def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
+        """Yield all jobs."""
+        held: list[tuple[int, int, TracedJob]] = []
+        for number, traced in enumerate(jobs):
+            job, run_time = traced
+            delay = int(own_share(*self._seeds, job.job_id) * (self._by + 1))
+            later = job.submit_time + delay
+            if delay:
+                account.change("jittered")
+            delayed = TracedJob(job._replace(submit_time=later), run_time) if delay else traced
+            heappush(held, (later, number, delayed))
+            # No job that is still to come is submitted before this one was.
+            while held and held[0][0] <= job.submit_time:
+                yield heappop(held)[-1]
+        while held:
+            yield heappop(held)[-1]
+
+
+class ScaleLoadParams(Params):
+    """Parameters of `scale-load`: the factor of the load."""
+
+    factor: float = Field(
+        ge=0.001,
+        le=1000,
+        description="Factor of the offered load: times between submissions are divided by it.",
+    )
+
+
+@builtin(
+    "transform",
+    "scale-load",
+    ScaleLoadParams,
+    summary="more or less load, by the times between submissions",
+    capabilities={KEEPS_REQUESTS},
+)
+class ScaleLoad:
+    """Transform that divides times since the first submission by a factor, to the nearest second.
+
+    Rounding concerns that time, not the time since the previous job: it keeps the order, and it
+    does not add up. A job with a changed submit time counts as `submit_time_scaled`.
+    """
+
+    def __init__(self, params: ScaleLoadParams) -> None:
+        self._factor = params.factor
+
+    def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
+        """Yield all jobs, the first at its original time."""
+        began: int | None = None
+        for traced in jobs:
+            job, run_time = traced
+            if began is None:
+                began = job.submit_time
+            # From the first submission, not the previous one: rounding errors would add up.
+            scaled = began + int((job.submit_time - began) / self._factor + 0.5)
+            if scaled == job.submit_time:
+                yield traced
+            else:
+                account.change("submit_time_scaled")
+                yield TracedJob(job._replace(submit_time=scaled), run_time)
