@@ -85,9 +85,6 @@ class Plugin:
     review : function, optional
         Takes the parameters and the system; yields cautions about parameters that are legal and
         suspicious.
-    failures : function, optional
-        For trace sources whose logs tell failures of nodes: takes the block
-        `outages.node_failures`; returns a `hpcsched.scenario.outage_declarations.FailuresFound`.
     """
 
     name: str
@@ -97,7 +94,6 @@ class Plugin:
     capabilities: frozenset[str] = frozenset()
     review: Callable[[Any, "System"], Iterable[Caution]] | None = None
     aliases: tuple[str, ...] = ()
-    failures: Callable[[Any], Any] | None = None
 
 
 class Command(NamedTuple):

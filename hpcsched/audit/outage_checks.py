@@ -98,9 +98,6 @@ def check_outage_figures(
         ("node_seconds_down", {kind: int((d.end - d.start).sum()) for kind, d in down.items()}),
     ):
         check.expect(f"outages.{key}", expected, stated.get(key))
-    told = stated.get("node_failures", {})
-    if outages.told or told:
-        check.expect("outages.node_failures", dict(outages.told), told)
     # Unknown jobs are a violation of another check; their amounts cannot be known.
     if set(lost.job_id.tolist()) <= set(rows):
         check.expect("outages.lost_amounts", dict(amounts), stated.get("lost_amounts"))

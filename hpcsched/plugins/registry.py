@@ -18,7 +18,10 @@ HOME = ("hpcsched", __version__)
 OF_SLURM = {
     "workload_manager": ("slurm",),
     "trace_source": ("slurm-sacct", "slurm-history"),
-    "command": ("live", "init slurm", "slurm-conf", "trace accounts-from", "trace system-from"),
+    "command": (
+        *("live", "init slurm", "slurm-conf"),
+        *(f"trace {what}-from" for what in ("accounts", "failures", "system")),
+    ),
 }
 """Plugins and commands of the package that the extra `slurm` installs, by kind."""
 

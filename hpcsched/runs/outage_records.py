@@ -64,7 +64,6 @@ def outage_figures(interruptions: pa.Table, outages: Outages, system: System) ->
         - `lost_amounts`: amounts that they asked for × time, by resource type.
         - `node_seconds_down`: time out of service summed over nodes, by kind of outage, also beyond
           the end of the run.
-        - `node_failures`: counts of the records of a log that tells failures, if there is one.
     """
     rows = interruptions.to_pylist()
     seconds = [row["end_time"] - row["start_time"] for row in rows]
@@ -81,7 +80,6 @@ def outage_figures(interruptions: pa.Table, outages: Outages, system: System) ->
         ),
         "lost_amounts": dict(zip(system.resource_types, lost, strict=True)),
         "node_seconds_down": _down_by_kind(outages),
-        **({"node_failures": dict(outages.told)} if outages.told else {}),
     }
 
 

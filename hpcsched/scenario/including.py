@@ -1,11 +1,10 @@
 """Systems that a scenario names instead of declaring: `system: eurora`.
 
 A name stands for a file of that name, with `.yaml` behind it, in a folder `systems` beside the
-scenario, or else among those that come with hpcsched. A text that ends in `.yaml` or `.machines` is
-a path. Keys beside `include` replace those of the file.
+scenario, or else among those that come with hpcsched. A text that ends in `.yaml` is a path. Keys
+beside `include` replace those of the file.
 """
 
-import math
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,11 +13,10 @@ from typing import Any
 import hpcsched
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.paths import expand_variables, given_path, unset_variables
-from hpcsched.scenario.document import Document, Mark, parse_document, read_text
+from hpcsched.scenario.document import Document, parse_document, read_text
 from hpcsched.scenario.faults import found
 from hpcsched.scenario.key_path import KeyPath, show_key_path
 from hpcsched.scenario.positions import Positions
-from hpcsched.system.machines import read_machines
 
 _PACKAGE = Path(hpcsched.__file__).parent
 SHIPPED = (_PACKAGE / "systems", _PACKAGE.parent / "scenarios" / "systems")
@@ -26,7 +24,6 @@ SHIPPED = (_PACKAGE / "systems", _PACKAGE.parent / "scenarios" / "systems")
 
 SYSTEM: KeyPath = ("system",)
 _INCLUDE = "include"
-_MIB = 2**20
 
 
 def names_system(path: KeyPath) -> bool:
@@ -83,7 +80,7 @@ def _path_of(name: str, folder: Path) -> Path:
     # Looked for after the expansion: a variable that is set leaves no dollar sign behind.
     if unset_variables(name):
         raise ValueError(f"the environment variable {unset_variables(name)[0]} is not set")
-    if name.endswith((".yaml", ".yml", ".machines")):
+    if name.endswith((".yaml", ".yml")):
         path = given_path(name, folder)
         if not _is_file(path):
             raise ValueError(f"there is no file {path}")
@@ -110,8 +107,6 @@ def _is_file(path: Path) -> bool:
 
 def _document(path: Path) -> Document:
     """Return the content of a system file."""
-    if path.suffix == ".machines":
-        return _machines_document(path)
     document = parse_document(read_text(path))
     findings = [
         Finding(p.rule, p.message, Place(str(path), *p.mark), show_key_path(p.key))
@@ -125,29 +120,4 @@ def _document(path: Path) -> Document:
         findings.append(Finding("missing-key", message, Place(str(path), 1, 1)))
     if findings:
         raise InputError(findings)
-    return document
-
-
-def _machines_document(path: Path) -> Document:
-    """Return a `.machines` file as a system that counts memory in MiB, or in smaller units.
-
-    The unit is the largest power of two, up to a MiB, that divides the memory of every cluster. So
-    nothing of it is lost, and a request that a node can hold is never rounded up beyond the node.
-    """
-    clusters = read_machines(path)
-    document = Document()
-    document.value = {
-        "units": {"mem": math.gcd(_MIB, *(cluster.memory for cluster in clusters))},
-        "groups": [
-            {
-                "name": cluster.name,
-                "count": cluster.nodes,
-                "resources": {"core": cluster.cores, "mem": cluster.memory},
-            }
-            for cluster in clusters
-        ],
-    }
-    document.values[()] = document.values[("groups",)] = Mark(1, 1)
-    for n, cluster in enumerate(clusters):
-        document.values[("groups", n)] = Mark(cluster.line, 1)
     return document

@@ -3,13 +3,13 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field, field_validator
 from pydantic_core import InitErrorDetails
 
 from hpcsched.parameters import Listed, OutputPath, Params, PositiveDuration, Selects
 from hpcsched.scenario.choices import NamedChoice
 from hpcsched.scenario.faults import refusal, refuse
-from hpcsched.scenario.outage_declarations import HostNames, wrong_hosts
+from hpcsched.system.host_lists import expand
 
 _NOT_DECLARED = {
     "partitions": "the limits of a real cluster's partitions are its own; leave out 'partitions'",
@@ -21,6 +21,40 @@ _NOT_DECLARED = {
 
 LONGEST_RELEASE = 24 * 60 * 60
 """Largest number of seconds that jobs are held without a heartbeat: a day."""
+
+
+def _checked(nodes: dict[str, str]) -> dict[str, str]:
+    """Return names of nodes by group after a check that none is named twice."""
+    seen: set[str] = set()
+    for group, text in nodes.items():
+        try:
+            names = expand(text)
+        except ValueError as error:
+            raise refuse(refusal("bad-value", str(error), text, at=(group,))) from None
+        for name in names:
+            if name in seen:
+                message = f"the node {name} is named twice"
+                raise refuse(refusal("duplicate-name", message, text, at=(group,)))
+            seen.add(name)
+    return nodes
+
+
+HostNames = Annotated[dict[str, Annotated[str, Field(min_length=1)]], AfterValidator(_checked)]
+"""Names of the nodes of each group, such as `c[1-3,7]`, in the order of the nodes."""
+
+
+def wrong_hosts(nodes: Mapping[str, str], counts: Mapping[str, int]) -> Iterator[InitErrorDetails]:
+    """Yield groups that the system lacks, or that have another number of nodes than is named."""
+    at = ("live", "nodes")
+    for group, text in nodes.items():
+        if group not in counts:
+            message = f"the system has no node group {group!r}; there are: {', '.join(counts)}"
+            yield refusal("unknown-group", message, text, at=(*at, group))
+        # Names and nodes match one to one, by number within the group.
+        elif len(expand(text)) != counts[group]:
+            found = len(expand(text))
+            message = f"the group {group} has {counts[group]} nodes, and {found} are named"
+            yield refusal("not-live", message, text, at=(*at, group))
 
 
 class LiveSettings(Params):
@@ -78,7 +112,7 @@ def not_live(
     live: LiveSettings, counts: Mapping[str, int], declared: Collection[str]
 ) -> Iterator[InitErrorDetails]:
     """Yield the settings of a scenario that cannot be used with a real cluster."""
-    yield from wrong_hosts(live.nodes, counts, ("live", "nodes"), "not-live")
+    yield from wrong_hosts(live.nodes, counts)
     missing = [group for group in counts if group not in live.nodes]
     if missing:
         message = f"the names of the nodes of {', '.join(missing)} are missing"

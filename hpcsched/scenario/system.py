@@ -265,7 +265,7 @@ class SystemDeclaration(Params):
 
 _INCLUDE = (
     "The name of a system in a folder `systems` beside the scenario, or of one that comes with"
-    " hpcsched; or a path that ends in `.yaml` or `.machines`."
+    " hpcsched; or a path that ends in `.yaml`."
 )
 
 

@@ -74,7 +74,7 @@ def label_of(value: Any) -> str:
     return re.sub(r"[^A-Za-z0-9._+-]+", "-", words)[:_LONGEST].strip("-") or "none"
 
 
-_FILE = re.compile(r"\.(swf|gz|yaml|yml|machines|txt)$")
+_FILE = re.compile(r"\.(swf|gz|yaml|yml|txt)$")
 
 
 def _words(value: Any) -> Iterator[str]:

@@ -52,14 +52,10 @@ class Outages(NamedTuple):
     requeue
         True: a job on a node that goes out of service is queued again and restarts from its
         beginning. False: it leaves the system as failed.
-    told
-        Counts of the records of a log that tells failures, by what became of them; empty without
-        such a log.
     """
 
     all: tuple[Outage, ...] = ()
     requeue: bool = True
-    told: tuple[tuple[str, int], ...] = ()
 
 
 NO_OUTAGES = Outages()

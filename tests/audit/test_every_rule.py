@@ -335,9 +335,6 @@ CASES = [
     Case("site", without("summary.json", "outages"), "outages: figures beside the file"),
     Case("site", figures("outages", lost_time=99), "outages.lost_time: expected"),
     Case("site", figures("outages", lost_amounts={}), "outages.lost_amounts: expected"),
-    Case(
-        "site", figures("outages", node_failures={"records": 1}), "outages.node_failures: expected"
-    ),
     # The account
     Case("plain", figures("jobs", completed=9), "jobs completed: expected 10, found 9"),
     Case("plain", figures("jobs", rejected_by={"x": 1}), "jobs rejected_by: expected"),

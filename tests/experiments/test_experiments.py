@@ -39,7 +39,6 @@ def read(tmp_path, monkeypatch):
     """Return what reads an experiment by name; the logs are empty files, as nothing is run."""
     for log in LOGS:
         (tmp_path / log).touch()
-    (tmp_path / "CERIT-SC-2013.machines").touch()
     monkeypatch.setenv("HPCSCHED_TRACES", str(tmp_path))
     monkeypatch.setenv("HPCSCHED_CHANGING_LOGS", str(tmp_path))
 

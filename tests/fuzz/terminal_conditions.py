@@ -61,6 +61,7 @@ COMMANDS: Mapping[str, tuple[str, int]] = {
     "live forecast": ("live forecast s.yaml", 1),
     "slurm-conf": ("slurm-conf s.yaml", 1),
     "trace system-from": ("trace system-from log.txt", 1),
+    "trace failures-from": ("trace failures-from log.txt --nodes node=n1", 1),
     "trace accounts-from": ("trace accounts-from accounts.txt s.yaml", 1),
     "trace fetch": ("trace fetch http://127.0.0.1:9/a.swf.gz --out out", 1),
     "trace presets": ("trace presets", 0),

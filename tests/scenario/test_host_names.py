@@ -3,7 +3,7 @@
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from hpcsched.scenario.outage_declarations import HostNames, wrong_hosts
+from hpcsched.scenario.live import HostNames, wrong_hosts
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ def test_names(nodes: dict[str, str], message: str) -> None:
 def test_groups() -> None:
     """Names and nodes match one to one."""
     counts = {"a": 2, "b": 1}
-    assert not list(wrong_hosts({"a": "c[1-2]"}, counts, ("at",), "bad-value"))
-    few, other = wrong_hosts({"a": "c1", "x": "d1"}, counts, ("at",), "bad-value")
+    assert not list(wrong_hosts({"a": "c[1-2]"}, counts))
+    few, other = wrong_hosts({"a": "c1", "x": "d1"}, counts)
     assert "the group a has 2 nodes, and 1 are named" in str(few)
     assert "the system has no node group 'x'; there are: a, b" in str(other)

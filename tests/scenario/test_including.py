@@ -128,16 +128,6 @@ def test_the_scenario_s_own_systems_come_first(
     assert shape(load(folder, "theirs")) == [("n", 2)]
 
 
-def test_machines(folder: Path) -> None:
-    """A file of machines is a system too, by its path."""
-    (folder / "sc.machines").write_text("0 a 2 8 1 33554432\n1 b 3 16 1 67108864\n")
-    for system in ("sc.machines", "{include: sc.machines}", "./sc.machines"):
-        assert shape(load(folder, system)) == [("a", 2), ("b", 3)]
-    replaced = load(folder, "{include: sc.machines, units: {mem: 1GiB, core: 2}}")
-    assert replaced.system.build().capacity[0].tolist() == [4, 32]
-    assert load(folder, "sc.machines", "system.groups[1].count=9").system.groups[1].count == 9
-
-
 def test_own_keys_replace_those_of_the_file(folder: Path) -> None:
     """A key beside `include` replaces the file's as a whole; the rest stays."""
     scenario = load(folder, "{include: mine, units: {core: 2}}")
@@ -182,8 +172,7 @@ def test_overrides_within_a_named_system(folder: Path) -> None:
 def test_resolved_scenarios_stand_alone(folder: Path) -> None:
     """A resolved scenario says what the named system is, and loads again to an equal one."""
     (folder / "elsewhere").mkdir()
-    (folder / "sc.machines").write_text("0 a 2 8 1 33554431\n")
-    for system in ("mine", "{include: mine, units: {mem: 2GiB}}", "sc.machines", "cerit-sc"):
+    for system in ("mine", "{include: mine, units: {mem: 2GiB}}", "cerit-sc"):
         scenario = load(folder, system, "system.groups[0].count=2")
         text = resolved_yaml(scenario)
         assert "include" not in text
@@ -229,7 +218,6 @@ def test_places(folder: Path) -> None:
         ("mine.yml", "there is no file "),
         ("mine.yaml", "there is no file "),
         ("systems/none.yaml", "there is no file "),
-        ("none.machines", "there is no file "),
         ("systems/mine.yaml/x.yaml", "there is no file "),
         ("${HPCSCHED_NOT_SET}/mine.yaml", "the environment variable HPCSCHED_NOT_SET is not set"),
         ("${HPCSCHED_NOT_SET}", "the environment variable HPCSCHED_NOT_SET is not set"),
@@ -239,7 +227,7 @@ def test_places(folder: Path) -> None:
         ('"a\\0b.yaml"', "expected a path without the character U+0000"),
         ("x" * 300, "there is no system "),
         ("x" * 300 + ".yaml", "too long a path: 305 bytes"),
-        ("x/" * 3000 + "y.machines", "too long a path: 6010 bytes"),
+        ("x/" * 3000 + "y.yaml", "too long a path: 6006 bytes"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("form", ["name", "include"])

@@ -25,7 +25,6 @@ def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield the account of a run's jobs, then its metrics with their units and parameters."""
     yield from account_of_jobs(summary)
     if "outages" in summary:
-        yield from _failures_of_log(summary["outages"].get("node_failures", {}))
         yield _lost_line(summary["outages"])
     for rule, count in summary["jobs"]["rejected_by"].items():
         yield f"  {count} rejected: {rule}"
@@ -66,19 +65,6 @@ def _metric_line(name: str, width: int, value: float | None, about: Mapping[str,
     shown = "-" if value is None else f"{value:,.4f}"
     parameters = "".join(f"  ({k} = {v})" for k, v in about["parameters"].items())
     return f"  {name:{width}}  {shown:>18} {about.get('unit', ''):<2}{parameters}".rstrip()
-
-
-def _failures_of_log(counts: Mapping[str, int]) -> Iterator[str]:
-    """Yield the failures of nodes that a log told, and what became of its records."""
-    if not counts:
-        return
-    yield (
-        f"  failures of nodes in the log: {counts['outages']} outages, from {counts['records']}"
-        " records"
-    )
-    for what, count in counts.items():
-        if what not in {"records", "outages"}:
-            yield f"    {count} {what}"
 
 
 def _lost_line(outages: Mapping[str, Any]) -> str:

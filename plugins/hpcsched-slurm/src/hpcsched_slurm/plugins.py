@@ -1,7 +1,6 @@
 """The plugins of this package, as hpcsched finds them; what they are made of is imported later."""
 
 from collections.abc import Iterable
-from typing import Any
 
 import hpcsched
 from hpcsched import RECORDS_WAITS, Command, Context, Plugin
@@ -40,7 +39,6 @@ def hpcsched_trace_sources() -> Iterable[Plugin]:
         _make_sacct,
         SlurmSacctParams,
         frozenset({RECORDS_WAITS}),
-        failures=_node_failures,
     )
 
 
@@ -56,12 +54,6 @@ def _make_sacct(params: SlurmSacctParams, context: Context) -> object:
     return SlurmSacctSource(params, context.system)
 
 
-def _node_failures(declared: Any) -> object:
-    from hpcsched_slurm.logs.node_failures import failures_of  # noqa: PLC0415
-
-    return failures_of(declared)
-
-
 @hpcsched.hookimpl
 def hpcsched_commands() -> Iterable[Command]:
     """Return `hpcsched live`, and the commands on a site."""
@@ -70,6 +62,7 @@ def hpcsched_commands() -> Iterable[Command]:
         ("init slurm", "init_slurm"),
         ("trace system-from", "system_from"),
         ("trace accounts-from", "accounts_from"),
+        ("trace failures-from", "failures_from"),
         ("slurm-conf", "slurm_conf"),
     ):
         yield Command(name, f"hpcsched_slurm.site.site_commands:{function}", "Site")

@@ -91,6 +91,55 @@ def accounts_from(
         typer.echo(f"warning: left out: {text}", err=True)
 
 
+def failures_from(
+    dump: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DUMP",
+            help="A dump of sacct, or a folder of dumps, with JobID, Start, End, State, NodeList.",
+        ),
+    ],
+    nodes: Annotated[
+        list[str],
+        typer.Option(metavar="GROUP=NAMES", help="Names of a node group's nodes, as thin=c[1-2]."),
+    ],
+    *,
+    zone: Annotated[
+        str | None, typer.Option("--time-zone", help="Zone of local times, as Europe/Prague.")
+    ] = None,
+    origin: Annotated[int, typer.Option(help="Second 0 of the trace, as Unix time.")] = 0,
+    repair: Annotated[
+        int | None,
+        typer.Option(min=1, help="Seconds until a node is back; else until its next job."),
+    ] = None,
+    all_nodes: Annotated[
+        bool, typer.Option("--all-nodes", help="Let all nodes fail where none is named.")
+    ] = False,
+    out: OutFile = None,
+    force: Force = False,
+) -> None:
+    """Write the node failures in a dump of sacct for a scenario.
+
+    The result is a file for `outages.failure_log`. A job with the state NODE_FAIL tells when a node
+    failed; the node is back when the next job starts on it.
+    """
+    from hpcsched.workload.trace_calendar import time_zone
+    from hpcsched_slurm.logs.node_failures import failure_lines, node_names, read_node_failures
+
+    named = node_names(nodes)
+    try:
+        local = None if zone is None else time_zone(zone)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--time-zone") from None
+    found = read_node_failures(dump, local, repair=repair, all_nodes=all_nodes)
+    emit("\n".join(failure_lines(found, named, origin)), out, force=force)
+    typer.echo(", ".join(f"{count} {what}" for what, count in found.counts.items()), err=True)
+    others = sorted({host for host, *_ in found.failures if host not in named})
+    if others:
+        message = f"warning: left out: failures of nodes that are not named: {', '.join(others)}"
+        typer.echo(message, err=True)
+
+
 def slurm_conf(
     scenario: ScenarioFile,
     *,
