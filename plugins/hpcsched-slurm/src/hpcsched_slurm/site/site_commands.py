@@ -96,7 +96,7 @@ def failures_from(
         Path,
         typer.Argument(
             metavar="DUMP",
-            help="A dump of sacct, or a folder of dumps, with JobID, Start, End, State, NodeList.",
+            help="Output of sacct, or a folder of dumps; with Start, End, NodeList.",
         ),
     ],
     nodes: Annotated[
