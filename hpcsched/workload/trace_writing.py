@@ -1,11 +1,10 @@
-"""Writers of traces: Standard Workload Format, Parquet tables, and workloads of Batsim.
+"""Writers of traces: Standard Workload Format, and Parquet tables.
 
-The trace sources `swf`, `table` and `batsim` read them back. Equal jobs give equal bytes, tables
-with the same version of Arrow. After an error the file is unchanged.
+The trace sources `swf` and `table` read them back. Equal jobs give equal bytes, tables with the
+same version of Arrow. After an error the file is unchanged.
 """
 
 import gzip
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +18,6 @@ from hpcsched.system.system import System, is_constrained
 from hpcsched.whole_files import check_target, problem, replacing
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_columns import BOUNDS, NUMBERED, TEXTS
-from hpcsched.workload.readers.batsim import DELAY
 from hpcsched.workload.readers.swf import JOB_NAMES, UNIT_RESOURCES
 from hpcsched.workload.trace_calendar import time_comments
 from hpcsched.workload.trace_source import TraceSource, recorded_waits
@@ -30,8 +28,6 @@ if TYPE_CHECKING:
 BOUND = "bound to nodes, exclusive or with one unit per node"
 NAMES = "a name"
 QUEUE_NAMES = "the name of a queue or partition"
-NUMBERS = "a number of a user, group, application, queue or partition"
-REQUESTS = "units that ask for something else than one core"
 AFTER = "jobs to wait for"
 SHARED_RESOURCES = "draws from shared resources"
 WAITS = "a recorded wait time"
@@ -40,13 +36,11 @@ _LOSSES: Mapping[str, Callable[[Job], bool]] = {
     BOUND: lambda job: is_constrained(job.request),
     NAMES: lambda job: job.name is not None,
     QUEUE_NAMES: lambda job: (job.queue_name, job.partition_name) != (None, None),
-    NUMBERS: lambda job: any(getattr(job, name) is not None for name in NUMBERED),
     AFTER: lambda job: bool(job.after),
     SHARED_RESOURCES: lambda job: bool(job.shared_requests),
 }
 """Information of a job by its kind, which a format may not be able to express."""
 
-_KINDS = (BOUND, NAMES, QUEUE_NAMES, NUMBERS, REQUESTS, AFTER, SHARED_RESOURCES, WAITS)
 _BATCH = 10_000
 
 
@@ -102,7 +96,7 @@ class _Writing:
 
     def written(self) -> Written:
         """Return the result."""
-        lost = {kind: self.losses[kind] for kind in _KINDS if self.losses[kind]}
+        lost = {kind: n for kind in (*_LOSSES, WAITS) if (n := self.losses[kind])}
         return Written(self._path, self.count, self._path.stat().st_size, lost)
 
 
@@ -155,7 +149,7 @@ def write_swf(
     limit
         Maximum number of jobs; None: all.
     """
-    writing = _Writing(path, source, (NAMES, NUMBERS, AFTER), force=force)
+    writing = _Writing(path, source, (NAMES, AFTER), force=force)
     jobs = writing.jobs(limit)
     first = next(jobs, None)  # the header has been read then
     named = first is not None and first.job.name is not None
@@ -234,65 +228,6 @@ def _written(name: str | None) -> str:
     return "_1" if field == str(_MISSING) else field
 
 
-def write_batsim(
-    path: Path,
-    source: TraceSource,
-    system: System,
-    *,
-    note: str,
-    limit: int | None = None,
-    force: bool = False,
-) -> Written:
-    """Write the jobs of a source, in their order, as a workload of Batsim.
-
-    Each job requests as many resources as it has units, and has a profile with a delay of its run
-    time; jobs of the same run time share one. `nb_res` is the largest request; the description
-    holds the trace's comments.
-
-    Parameters
-    ----------
-    path
-        Target; gzip if its name ends in `.gz`.
-    limit
-        Maximum number of jobs; None: all.
-    """
-    writing = _Writing(path, source, (), force=force)
-    largest = 0
-    run_times: set[int] = set()
-    with _opened(path) as file:
-        file.write(b'{"jobs": [')
-        for traced in writing.jobs(limit):
-            job, run_time = traced
-            file.write(f"{',' if run_times else ''}\n{_batsim_record(traced)}".encode())
-            largest = max(largest, job.units)
-            run_times.add(run_time)
-            asked = {t: n for t, n in system.declared(job.unit_request).items() if n}
-            writing.losses[REQUESTS] += asked != {"core": 1}
-            writing.losses[WAITS] += job.job_id in writing.waits
-        description = json.dumps("\n".join([*source.comments, f"Note: {note}"]))
-        file.write(f'\n],\n"description": {description},\n'.encode())
-        file.write(f'"nb_res": {largest},\n"profiles": {{'.encode())
-        # Sorted: the order of a set differs between runs, and the file must not.
-        for number, run_time in enumerate(sorted(run_times)):
-            profile = json.dumps({"type": DELAY, "delay": run_time})
-            file.write(f'{"," if number else ""}\n"{run_time}": {profile}'.encode())
-        file.write(b"\n}}\n")
-    return writing.written()
-
-
-def _batsim_record(traced: TracedJob) -> str:
-    job = traced.job
-    return json.dumps(
-        {
-            "id": str(job.job_id),
-            "subtime": job.submit_time,
-            "walltime": job.requested_time,
-            "res": job.units,
-            "profile": str(traced.run_time),
-        }
-    )
-
-
 _TIMES = ("job_id", "submit_time", "run_time", "requested_time", "units")
 
 
@@ -317,7 +252,7 @@ def write_table(
     """
     import pyarrow.parquet as pq  # noqa: PLC0415 (other formats do without)
 
-    writing = _Writing(path, source, (BOUND, NAMES, QUEUE_NAMES, NUMBERS), force=force)
+    writing = _Writing(path, source, (BOUND, NAMES, QUEUE_NAMES), force=force)
     jobs = writing.jobs(limit)
     # A Parquet schema with the comments comes before the first row.
     first = list(islice(jobs, _BATCH))  # the comments have been read then

@@ -195,12 +195,12 @@ def asked(format_: str, path: Path, draw: random.Random) -> str:
         left = account["read"] - account["submitted"] - sum(account["skipped"].values())
         assert left == 0, account
     if given != path:
-        written = path.with_name(f"written.{draw.choice(('swf', 'json', 'parquet'))}")
+        written = path.with_name(f"written.{draw.choice(('swf', 'parquet'))}")
         into = ("--out", str(written), "--force")
         converted, _, err = command("trace", "convert", str(given), *into)
         assert converted == code, (code, first, converted, err)
         if code == 0:
-            source = {".swf": "swf", ".json": "batsim", ".parquet": "table"}[written.suffix]
+            source = {".swf": "swf", ".parquet": "table"}[written.suffix]
             again = scenario(path.parent, source, written, larger_than_system="error")
             found, out, err = command("trace", "info", "--format", "json", str(again))
             assert found == 0, err

@@ -1,6 +1,5 @@
-"""What is written as a workload of Batsim or as a table is read back, and what is lost is said."""
+"""What is written as a log or as a table is read back, and what is lost is said."""
 
-import json
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,12 +13,11 @@ from hypothesis import strategies as st
 from hpcsched.errors import InputError
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.readers.batsim import BatsimParams, BatsimSource
 from hpcsched.workload.readers.swf import SwfParams, SwfSource
 from hpcsched.workload.readers.table import TableSource
 from hpcsched.workload.readers.table_params import TableParams
 from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
-from hpcsched.workload.trace_writing import BOUND, Written, write_batsim, write_swf, write_table
+from hpcsched.workload.trace_writing import BOUND, Written, write_swf, write_table
 from tests.builders import alike, traced
 from tests.strategies import Workload, mixed_workloads, tries
 
@@ -39,11 +37,6 @@ def written(
     system, comments = more.pop("system", SYSTEM), more.pop("comments", ())
     source = SyntheticSource(lambda: iter(jobs), system, comments=comments)
     return write(path, source, system, note="made up", **more)
-
-
-def batsim(path: Path, system: System = SYSTEM, **params: Any) -> BatsimSource:
-    """Return a source that reads a workload of Batsim."""
-    return BatsimSource(BatsimParams(path=str(path), **{**KEEP, **params}), system)
 
 
 def table(path: Path, system: System = SYSTEM) -> TableSource:
@@ -82,21 +75,6 @@ def test_a_table_has_all_of_a_job(workload: Workload) -> None:
         assert list(table(path, system).jobs()) == list(jobs)
 
 
-def shared(jobs: Sequence[TracedJob]) -> list[TracedJob]:
-    """Return the jobs with what all three formats share."""
-    return [
-        traced(
-            job.job_id,
-            job.submit_time,
-            job.units,
-            run_time,
-            (1, 0),
-            requested_time=job.requested_time,
-        )
-        for job, run_time in jobs
-    ]
-
-
 @st.composite
 def logs(draw) -> str:
     """Draw a log in the Standard Workload Format, of jobs on 1 to 16 cores."""
@@ -115,7 +93,7 @@ def logs(draw) -> str:
 @tries(40)
 @given(log=logs(), packed=st.booleans())
 def test_swf_there_and_back(log: str, packed: bool) -> None:
-    """By way of a table nothing is lost; by way of Batsim, what it can say stays."""
+    """By way of a table nothing is lost, header comments included."""
     with tempfile.TemporaryDirectory() as name:
         folder, end = Path(name), ".gz" if packed else ""
         (folder / "log.swf").write_text(log)
@@ -124,16 +102,11 @@ def test_swf_there_and_back(log: str, packed: bool) -> None:
         assert source.account.read == log.count("\n") - 2
 
         write_table(folder / "a.parquet", source, SYSTEM, note="n")
-        write_swf(folder / f"a.swf{end}", table(folder / "a.parquet"), SYSTEM, note="n")
-        assert list(swf(folder / f"a.swf{end}").jobs()) == jobs
-
-        made = write_batsim(folder / f"b.json{end}", source, SYSTEM, note="n")
-        assert made.jobs == len(jobs)
-        again = batsim(folder / f"b.json{end}", unsorted="error")
-        kept = write_swf(folder / f"b.swf{end}", again, SYSTEM, note="n", keep_comments=True)
+        again = table(folder / "a.parquet")
+        kept = write_swf(folder / f"a.swf{end}", again, SYSTEM, note="n", keep_comments=True)
         assert kept.lost == {}
-        found = swf(folder / f"b.swf{end}")
-        assert list(found.jobs()) == shared(jobs)
+        found = swf(folder / f"a.swf{end}")
+        assert list(found.jobs()) == jobs
         if jobs:
             assert found.comments[1:3] == ["UnixStartTime: 843480031", "Acknowledge: somebody"]
 
@@ -143,32 +116,6 @@ JOB = traced(
     node_groups=frozenset({"node"}), exclusive=True, after=(1, 2), shared_requests=(("disk", 1),),
 )  # fmt: skip
 PLAIN = traced(8, 11, 1, 60, (1, 0))
-
-
-def test_a_workload_by_hand(tmp_path: Path) -> None:
-    """Jobs of the same run time share a profile; every loss counts."""
-    path = tmp_path / "jobs.json"
-    result = written(write_batsim, path, [JOB, PLAIN], comments=["UnixStartTime: 5"])
-    assert json.loads(path.read_text()) == {
-        "description": "UnixStartTime: 5\nNote: made up",
-        "nb_res": 2,
-        "jobs": [
-            {"id": "7", "subtime": 10, "walltime": 90, "res": 2, "profile": "60"},
-            {"id": "8", "subtime": 11, "walltime": 60, "res": 1, "profile": "60"},
-        ],
-        "profiles": {"60": {"type": "delay", "delay": 60}},
-    }
-    assert (result.path, result.jobs, result.size) == (path, 2, path.stat().st_size)
-    assert result.lost == {
-        "bound to nodes, exclusive or with one unit per node": 1,
-        "a name": 1,
-        "the name of a queue or partition": 1,
-        "a number of a user, group, application, queue or partition": 1,
-        "units that ask for something else than one core": 1,
-        "jobs to wait for": 1,
-        "draws from shared resources": 1,
-    }
-    assert batsim(path).comments == ["UnixStartTime: 5", "Note: made up"]
 
 
 def test_what_a_table_and_a_log_cannot_say(tmp_path: Path) -> None:
@@ -202,7 +149,7 @@ def test_a_table_by_hand(tmp_path: Path) -> None:
     assert table(path).comments == ["UnixStartTime: 5", "Note: made up"]
 
 
-WRITERS = [(write_batsim, "jobs.json", batsim), (write_table, "jobs.parquet", table)]
+WRITERS = [(write_swf, "jobs.swf", swf), (write_table, "jobs.parquet", table)]
 
 
 @pytest.mark.parametrize(("write", "name", "read"), WRITERS)

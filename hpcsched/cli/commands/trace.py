@@ -91,9 +91,7 @@ def convert(
             metavar="TRACE", help="A log, recognised by its content, or a scenario (.yaml)."
         ),
     ],
-    out: Annotated[
-        Path, typer.Option(help="The file to write: .swf, .json (or .gz of these), .parquet.")
-    ],
+    out: Annotated[Path, typer.Option(help="The file to write: .swf, .swf.gz or .parquet.")],
     *,
     jobs: Annotated[int | None, typer.Option(min=1, help="Write at most this many jobs.")] = None,
     force: Force = False,
@@ -110,15 +108,13 @@ def convert(
     from hpcsched.runs.assembly import assemble
     from hpcsched.studies.first_look import scenario_of_log
     from hpcsched.workload.log_recognition import SCENARIOS
-    from hpcsched.workload.trace_writing import BOUND, write_batsim, write_swf, write_table
+    from hpcsched.workload.trace_writing import BOUND, write_swf, write_table
 
     of_scenario = trace.suffix in SCENARIOS
     write_log = partial(write_swf, keep_comments=not of_scenario)
     writers: dict[str, tuple[str, Callable[..., Written]]] = {
         ".swf": ("SWF", write_log),
         ".swf.gz": ("SWF", write_log),
-        ".json": ("Batsim's format", write_batsim),
-        ".json.gz": ("Batsim's format", write_batsim),
         ".parquet": ("the table", write_table),
     }
     ending = next((one for one in writers if out.name.endswith(one)), None)

@@ -1,6 +1,5 @@
 """`hpcsched trace convert` writes traces in other formats, and says what was lost."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -37,19 +36,10 @@ def convert(trace: str, out: str, *arguments: str) -> int:
 def test_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Jobs of no run time, and those over their limit, go through; what is lost is said."""
     write(tmp_path, ["; UnixStartTime: 5", record(1, run=0), record(2, run=500, units=99)])
-    assert convert("log.swf", "log.json") == 0
-    size = (tmp_path / "log.json").stat().st_size
-    assert capsys.readouterr() == (
-        f"wrote log.json: 2 jobs, {size} bytes\n2 records read\n",
-        "warning: 2 jobs have a number of a user, group, application, queue or partition, which"
-        " Batsim's format cannot say: written without\n"
-        "warning: 2 jobs have a recorded wait time, which Batsim's format cannot say: written"
-        " without\n",
-    )
-    found = json.loads((tmp_path / "log.json").read_text())
-    assert found["description"].splitlines()[0] == "UnixStartTime: 5"
-    assert [job["profile"] for job in found["jobs"]] == ["0", "500"]
-    assert convert("log.json", "back.swf.gz") == 0
+    assert convert("log.swf", "back.swf.gz") == 0
+    size = (tmp_path / "back.swf.gz").stat().st_size
+    wrote = f"wrote back.swf.gz: 2 jobs, {size} bytes\n2 records read\n"
+    assert capsys.readouterr() == (wrote, "")
     assert convert("log.swf", "log.parquet") == 0
     assert convert("log.parquet", "same.swf") == 0
     assert capsys.readouterr().err == ""
@@ -62,7 +52,7 @@ def test_a_scenario(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Any source goes, with its policies and its account."""
     (tmp_path / "jobs.csv").write_text(TABLE)
     (tmp_path / "tiny.yaml").write_text(SCENARIO)
-    assert convert("tiny.yaml", "out.json", "--jobs", "3", "--set", "trace.named=[user]") == 0
+    assert convert("tiny.yaml", "out.swf", "--jobs", "3", "--set", "trace.named=[user]") == 0
     out, err = capsys.readouterr()
     assert out.splitlines()[1:] == [
         "3 records read",
@@ -70,17 +60,12 @@ def test_a_scenario(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "  1 clipped: over_requested_time",
     ]
     assert err.splitlines() == [
-        f"warning: {count} jobs have {what}, which Batsim's format cannot say: written without"
-        for count, what in (
-            (2, "a name"),
-            (3, "a number of a user, group, application, queue or partition"),
-            (2, "units that ask for something else than one core"),
-        )
+        "warning: 2 jobs have a name, which SWF cannot say: written without"
     ]
     assert convert("tiny.yaml", "out.parquet") == 0
     out, err = capsys.readouterr()
     assert (out.splitlines()[1], err) == ("7 records read", "")
-    assert convert("out.parquet", "out.swf") == 0
+    assert convert("out.parquet", "out.swf", "--force") == 0
     assert "; UnitResources: core gpu" in (tmp_path / "out.swf").read_text()
 
 
@@ -116,8 +101,8 @@ def test_recorded_waits_are_kept(
         (["log.swf", "log.swf"], "log.swf: error: it is the trace that is to be read"),
         (["log.swf", "there.swf"], "there.swf: error: it is there already; --force replaces it"),
         (["log.swf", "out.swf", "--set", "trace.colour=red"], "there is no key 'colour' here"),
-        (["bad.swf", "out.json"], "bad.swf:2: error: expected 18 fields, found 1"),
-        (["bad.csv", "out.json"], "the table has no column called 'submit_time'"),
+        (["bad.swf", "out.parquet"], "bad.swf:2: error: expected 18 fields, found 1"),
+        (["bad.csv", "out.parquet"], "the table has no column called 'submit_time'"),
         (["bad.json", "out.swf"], "bad.json: error: expected a log of a known format:"),
     ],
 )
@@ -143,12 +128,12 @@ def test_policies_that_a_log_needs(tmp_path: Path, capsys: pytest.CaptureFixture
     lines = [record(1, requested=-1), record(2, submit=9), record(3, submit=5)]
     lines.append(record(4, submit=9).replace("4 9 5 ", "4 9 x "))
     write(tmp_path, lines)
-    assert convert("log.swf", "log.json") == 1
+    assert convert("log.swf", "log.parquet") == 1
     assert "the policy 'missing_requested_time' of the trace source says what else to do" in (
         capsys.readouterr().err
     )
-    assert not (tmp_path / "log.json").exists()
+    assert not (tmp_path / "log.parquet").exists()
     settled = "--set=trace.missing_requested_time=run_time", "--set=trace.unsorted=sort"
-    assert convert("log.swf", "log.json", *settled) == 0
+    assert convert("log.swf", "log.parquet", *settled) == 0
     # A wait that is no number is not given: it removes no job.
     assert capsys.readouterr().out.splitlines()[1:] == ["4 records read"]
