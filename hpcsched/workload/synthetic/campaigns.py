@@ -8,11 +8,12 @@ in closed form, so a table of strata is easy to fit to published means and share
 are drawn without replacement, so that totals come out exact.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from operator import itemgetter
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
@@ -22,7 +23,7 @@ from hpcsched.portable_math import exp, log, plain_sum
 from hpcsched.system.system import Request
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.synthetic.draws import Draws, Weighted
-from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
+from hpcsched.workload.synthetic.synthetic_source import SyntheticSource, checked_request
 
 MINUTE, HOUR, DAY, GIB = 60, 3600, 86_400, 1024**3
 HOURLY = (3, 2, 2, 2, 2, 2, 2, 3, 6, 11, 13, 13, 11, 10, 13, 14, 14, 12, 9, 7, 6, 5, 5, 4)
@@ -56,6 +57,29 @@ class Stratum(NamedTuple):
     limit: int | None = None
 
 
+class Shape(NamedTuple):
+    """Request of a unit, by resource type, with possible numbers of units, and its weight."""
+
+    amounts: Mapping[str, int]
+    units: tuple[int, ...]
+    weight: float
+    queue: int = 1
+
+
+class Kind(NamedTuple):
+    """Class of jobs.
+
+    Attributes
+    ----------
+    weight
+        How often users take up projects of this kind.
+    """
+
+    run_times: Sequence[Stratum]
+    shapes: Sequence[Shape]
+    weight: float = 1.0
+
+
 @dataclass(frozen=True, slots=True)
 class Figures:
     """Figures of a workload of campaigns.
@@ -65,9 +89,13 @@ class Figures:
     months
         Numbers of days and of submissions of each month.
     began
-        Unix time of the beginning.
-    weekday
-        Day of the week of the first day; Monday is 0.
+        Unix time of the beginning, at midnight.
+    habits
+        Draws the habits of a project: a function that draws the terms of its campaigns.
+    numbers_projects
+        Whether projects are the applications of their jobs.
+    same_kind
+        Probability that another project of a user is of the same kind as the first.
     last_entry
         Share of the jobs after which the last user enters.
     another_project, most_projects
@@ -94,8 +122,11 @@ class Figures:
     computer: str
     time_zone: str
     began: int
-    weekday: int
     jobs: int
+    kinds: Sequence[Kind]
+    habits: "Callable[[Shape, Draws], Habits]"
+    numbers_projects: bool
+    same_kind: float
     months: Sequence[tuple[int, int]]
     users: int
     users_with_one_job: int
@@ -164,19 +195,17 @@ class Terms(NamedTuple):
     names: Callable[[], Callable[[], str | None]]
 
 
-class Project(ABC):
+Habits = Callable[[Draws, Stratum], Terms]
+
+
+class Project(NamedTuple):
     """Recurrent work of a user: jobs of one kind with the same request."""
 
-    application: int | None = None
-
-    def __init__(self, user: User, kind: int, request: Request) -> None:
-        self.user = user
-        self.kind = kind
-        self.request = request
-
-    @abstractmethod
-    def terms(self, draws: Draws, stratum: Stratum) -> Terms:
-        """Draw the terms of a campaign with run times of a stratum."""
+    user: User
+    kind: int
+    request: Request
+    application: int | None
+    habits: Habits
 
 
 @dataclass(slots=True)
@@ -237,6 +266,10 @@ class _Campaign:
         )
 
 
+_Asked = tuple[Shape, tuple[int, ...]]
+"""Shape of a request, and the amounts of a unit in the system's units."""
+
+
 class _Quota:
     """Jobs of a table that have not been handed out yet, stratum by stratum."""
 
@@ -285,35 +318,19 @@ class _Quota:
         return _Regime(jobs, level, 2 * level * spread, low, max(high - 1, low))
 
 
-class Generator(ABC):
-    """Generator of a workload; its state consists of the users and the current campaigns.
+class _Generator:
+    """Generator of a workload; its state consists of the users and the current campaigns."""
 
-    Parameters
-    ----------
-    kinds
-        Run times of each kind of jobs.
-    """
-
-    def __init__(self, draws: Draws, figures: Figures, kinds: Sequence[Sequence[Stratum]]) -> None:
+    def __init__(self, draws: Draws, figures: Figures, shapes: Sequence[Weighted[_Asked]]) -> None:
         self.draws = draws
-        self._figures = figures
-        self._quotas = [_Quota(run_times) for run_times in kinds]
-        self._handed_out = 0
+        self._figures, self._shapes = figures, shapes
+        kinds = figures.kinds
+        self._kinds = Weighted(range(len(kinds)), [kind.weight for kind in kinds])
+        self._quotas = [_Quota(kind.run_times) for kind in kinds]
+        self._handed_out = self._projects_made = 0
         self._to_enter = [self._projects(user) for user in self._users()][::-1]
         self._entered: list[list[Project]] = [[] for _ in kinds]
         self._weighted: list[Weighted[Project] | None] = [None for _ in kinds]
-
-    @abstractmethod
-    def project(self, user: User, kind: int) -> Project:
-        """Draw a project of a user."""
-
-    def main_kind(self, user: User) -> int:
-        """Draw the kind of a user's first project."""
-        return 0
-
-    def further_kind(self, main: int) -> int:
-        """Draw the kind of another project."""
-        return 0
 
     def jobs(self, params: WindowParams) -> Iterator[TracedJob]:
         """Yield the jobs of a window.
@@ -353,12 +370,28 @@ class Generator(ABC):
         return users
 
     def _projects(self, user: User) -> list[Project]:
-        main = self.main_kind(user)
-        projects = [self.project(user, main)]
-        most = 1 if user.has_one_job else self._figures.most_projects
-        while len(projects) < most and self.draws.chance(self._figures.another_project):
-            projects.append(self.project(user, self.further_kind(main)))
+        draws, figures, several = self.draws, self._figures, len(self._shapes) > 1
+        main = 0
+        if several:
+            # The first users see to it that there is work of each kind from the beginning on.
+            first = user.number <= len(self._shapes)
+            main = user.number - 1 if first else self._kinds.draw(draws)
+        projects = [self._project(user, main)]
+        most = 1 if user.has_one_job else figures.most_projects
+        while len(projects) < most and draws.chance(figures.another_project):
+            same = not several or draws.chance(figures.same_kind)
+            projects.append(self._project(user, main if same else self._kinds.draw(draws)))
         return projects
+
+    def _project(self, user: User, kind: int) -> Project:
+        draws, figures, shapes = self.draws, self._figures, self._shapes[kind]
+        self._projects_made += 1
+        number = self._projects_made if figures.numbers_projects else None
+        shape, unit = shapes.draw(draws)
+        several = any(len(one.units) > 1 for one, _ in shapes.items)
+        units = shape.units[draws.below(len(shape.units)) if several else 0]
+        habits = figures.habits(shape, draws)
+        return Project(user, kind, Request(units, unit), number, habits)
 
     def _submissions(self) -> Iterator[tuple[int, _Campaign]]:
         """Yield submit times, ascending, each with the campaign of the job."""
@@ -380,10 +413,12 @@ class Generator(ABC):
     def _hours(self) -> Iterator[tuple[int, int]]:
         """Yield begin and number of jobs of every hour with submissions, exact by month."""
         draws, first_day = self.draws, 0
+        zone = ZoneInfo(self._figures.time_zone)
+        weekday = datetime.fromtimestamp(self._figures.began, zone).weekday()
         for days, jobs in self._figures.months:
             weights: list[float] = []
             for day in range(first_day, first_day + days):
-                busy = DAILY[(self._figures.weekday + day) % 7] * draws.log_normal(1.0, DAY_SPREAD)
+                busy = DAILY[(weekday + day) % 7] * draws.log_normal(1.0, DAY_SPREAD)
                 weights += [busy * weight * draws.log_normal(1.0, HOUR_SPREAD) for weight in HOURLY]
             whole, upto, made = plain_sum(weights), 0.0, 0
             for hour, weight in enumerate(weights, 1):
@@ -440,7 +475,7 @@ class Generator(ABC):
         # Half a job more, since rounding down takes half a job on average.
         length = shortest + int(draws.exponential(stratum.length - shortest + 0.5))
         length = min(length, longest or length)
-        terms = project.terms(draws, stratum)
+        terms = project.habits(draws, stratum)
         regimes = [quota.take(draws, number, length, figures.spreads.draw(draws))]
         if longest is None and draws.chance(figures.mixed):
             trials = 1 + draws.below(figures.most_trials) if figures.most_trials > 1 else 1
@@ -459,12 +494,18 @@ class Generator(ABC):
         return _Campaign(project, terms, regimes, figures.burst * jobs, gap, name, jobs, jobs)
 
 
-def campaign_source(
-    figures: Figures, params: WindowParams, context: Context, generator: Callable[[], Generator]
-) -> SyntheticSource:
+def campaign_source(figures: Figures, params: WindowParams, context: Context) -> SyntheticSource:
     """Return the trace source of a window of a workload of campaigns."""
+    whose, seed = f"the trace source {figures.source!r}", context.seed
+    shapes = [
+        Weighted(
+            [(one, checked_request(context.system, one.amounts, whose)) for one in kind.shapes],
+            [one.weight for one in kind.shapes],
+        )
+        for kind in figures.kinds
+    ]
     return SyntheticSource(
-        lambda: generator().jobs(params),
+        lambda: _Generator(Draws(seed), figures, shapes).jobs(params),
         context.system,
         comments=(
             f"Computer: {figures.computer}",

@@ -10,29 +10,29 @@ Sources: Galleguillos, *Job Dispatching in HPC Systems*, PhD thesis, 2020 ("thes
 dispatching in HPC systems*, MOD 2017 ("MOD"), sections 2 and 5.1.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from pydantic import Field
 
 from hpcsched.context import Context
 from hpcsched.registration import builtin
-from hpcsched.system.system import Request
 from hpcsched.workload.synthetic.campaigns import (
     GIB,
     HOUR,
     MINUTE,
     Figures,
-    Generator,
-    Project,
+    Habits,
+    Kind,
+    Shape,
     Stratum,
     Terms,
-    User,
     WindowParams,
     campaign_source,
 )
 from hpcsched.workload.synthetic.draws import Draws, Weighted
-from hpcsched.workload.synthetic.synthetic_source import SyntheticSource, checked_request
+from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
 
 JOBS = 404_866
 """Thesis, table 2.1."""
@@ -100,63 +100,64 @@ def _column(kind: int) -> tuple[Stratum, ...]:
 
 _CPU, _MIC, _GPU = 0, 1, 2
 
-
-class Shape(NamedTuple):
-    """Request of a unit with the possible numbers of units, and its weight (assumed)."""
-
-    core: int
-    mem_gib: int
-    accelerators: int
-    units: tuple[int, ...]
-    weight: float
+_Shape = tuple[int, int, int, tuple[int, ...], float]
 
 
-class Kind(NamedTuple):
-    """Class of jobs by the resources they need; `accelerator` is the type, if any."""
+def _kind(weight: float, run_times: int, accelerator: str, *shapes: _Shape) -> Kind:
+    """Return a class of jobs.
 
-    name: str
-    accelerator: str | None
-    shapes: tuple[Shape, ...]
-    run_times: tuple[Stratum, ...]
-    projects: float
-    """The weight of this kind when a user takes up a project (assumed)."""
+    Parameters
+    ----------
+    weight
+        Weight of this kind when a user takes up a project (assumed).
+    shapes
+        Cores, GiB and accelerators of a unit, numbers of units, and weight (assumed).
+    """
+    return Kind(
+        _column(run_times),
+        [
+            Shape(
+                {"core": core, "mem": gib * GIB, **({accelerator: count} if count else {})},
+                units,
+                share,
+            )
+            for core, gib, count, units, share in shapes
+        ],
+        weight,
+    )
 
 
 KINDS = (
-    Kind(
-        "cpu",
-        None,
-        (
-            Shape(1, 1, 0, (1,), 2.0),
-            Shape(4, 3, 0, (1, 2), 1.0),
-            Shape(8, 6, 0, (1, 2, 4), 1.5),
-            Shape(16, 14, 0, (1, 2, 4, 8), 3.5),
-            Shape(16, 8, 0, (4, 8), 1.5),
-        ),
-        _column(_CPU),
+    _kind(
         0.46,
+        _CPU,
+        "",
+        (1, 1, 0, (1,), 2.0),
+        (4, 3, 0, (1, 2), 1.0),
+        (8, 6, 0, (1, 2, 4), 1.5),
+        (16, 14, 0, (1, 2, 4, 8), 3.5),
+        (16, 8, 0, (4, 8), 1.5),
     ),
-    Kind(
-        "mic",
-        "mic",
-        (Shape(4, 4, 1, (1,), 2.0), Shape(8, 7, 1, (1, 2), 1.0), Shape(16, 14, 2, (1, 2, 4), 1.0)),
-        _column(_MIC),
+    _kind(
         0.06,
+        _MIC,
+        "mic",
+        (4, 4, 1, (1,), 2.0),
+        (8, 7, 1, (1, 2), 1.0),
+        (16, 14, 2, (1, 2, 4), 1.0),
     ),
-    Kind(
-        "gpu",
-        "gpu",
-        (
-            Shape(1, 2, 1, (1,), 4.0),
-            Shape(4, 4, 1, (1,), 3.0),
-            Shape(8, 7, 1, (1, 2), 1.5),
-            Shape(8, 7, 2, (1, 2, 4), 1.0),
-            Shape(16, 14, 2, (2, 4, 8), 1.0),
-        ),
-        _column(_GPU),
+    _kind(
         0.48,
+        _GPU,
+        "gpu",
+        (1, 2, 1, (1,), 4.0),
+        (4, 4, 1, (1,), 3.0),
+        (8, 7, 1, (1, 2), 1.5),
+        (8, 7, 2, (1, 2, 4), 1.0),
+        (16, 14, 2, (2, 4, 8), 1.0),
     ),
 )
+"""The classes of jobs: without accelerators, with MICs, with GPUs."""
 
 
 DEBUG, PARALLEL, LONGPAR = 1, 2, 3
@@ -175,7 +176,7 @@ SCREENING = 0.24
 """Share of campaigns without two jobs of the same name, as when many inputs are screened."""
 
 
-class Habits(NamedTuple):
+class Choices(NamedTuple):
     """Probabilities of free choices of campaigns.
 
     Attributes
@@ -189,11 +190,86 @@ class Habits(NamedTuple):
     own_limit: float
 
 
-SERIES_HABITS = Habits(0.1, 0.052, 0.08)
-SCREENING_HABITS = Habits(0.5, 0.02, 0.4)
+SERIES_CHOICES = Choices(0.1, 0.052, 0.08)
+SCREENING_CHOICES = Choices(0.5, 0.02, 0.4)
 
 SAME_KIND = 0.8
 """Probability that another project is of the user's main kind (assumed)."""
+
+SYLLABLES = tuple(a + b for a in "bdfgklmnprstv" for b in "ao")
+WORDS = ("run", "job", "sim", "test", "case", "md", "mesh", "scan", "fit", "opt")
+"""Parts of names."""
+
+
+class EuroraLikeParams(WindowParams):
+    """Parameters of `eurora-like`: part of the workload, and its density."""
+
+    jobs: int = Field(
+        JOBS, ge=1, le=JOBS, description="Maximum number of jobs of the window; all by default."
+    )
+
+
+def _queue(draws: Draws, stratum: Stratum, choices: Choices) -> tuple[int, int]:
+    """Draw the queue and the requested time of a campaign with run times of a stratum."""
+    # A careful user requests the smallest sufficient round time.
+    own = next((limit for limit in OWN_LIMITS if limit > stratum.high), OWN_LIMITS[-1])
+    if stratum.limit is not None:
+        return DEBUG if stratum.limit == LIMITS[DEBUG] else PARALLEL, stratum.limit
+    sets_limit = draws.chance(choices.own_limit)
+    if stratum.high > LIMITS[PARALLEL]:
+        return LONGPAR, own if sets_limit else LIMITS[LONGPAR]
+    if stratum.high <= LIMITS[DEBUG] and draws.chance(choices.in_debug):
+        return DEBUG, LIMITS[DEBUG]
+    if draws.chance(choices.in_longpar):
+        return LONGPAR, LIMITS[LONGPAR]
+    return PARALLEL, own if sets_limit and own < LIMITS[PARALLEL] else LIMITS[PARALLEL]
+
+
+def _habits(_shape: Shape, draws: Draws) -> Habits:
+    names = _Names(draws)
+
+    def terms(draws: Draws, stratum: Stratum) -> Terms:
+        screens = draws.chance(SCREENING)
+        choices = SCREENING_CHOICES if screens else SERIES_CHOICES
+        chosen = partial(names.of_campaign, draws, screens=screens)
+        return Terms(*_queue(draws, stratum, choices), chosen)
+
+    return terms
+
+
+class _Names:
+    """Names of the jobs of a project."""
+
+    def __init__(self, draws: Draws) -> None:
+        self._numbers_jobs = draws.chance(NUMBERED)
+        syllables = "".join(SYLLABLES[draws.below(len(SYLLABLES))] for _ in range(2))
+        self._stem = self._series = syllables + WORDS[draws.below(len(WORDS))]
+        self._words = self._runs = 0
+
+    def of_campaign(self, draws: Draws, *, screens: bool) -> Callable[[], str]:
+        """Return the function that names the jobs of a campaign."""
+        if screens:
+            return self._new_word
+        if draws.chance(NEW_SERIES):
+            self._series = self._new_word()
+        return self._next_of_series
+
+    def _next_of_series(self) -> str:
+        """Return the name of the next job: the same as before, or with the next number."""
+        if not self._numbers_jobs:
+            return self._series
+        self._runs += 1
+        return f"{self._series}{self._runs}"
+
+    def _new_word(self) -> str:
+        """Return an unused name that does not end in a digit."""
+        rest, letters = self._words, ""
+        self._words += 1
+        for _ in range(4):
+            rest, letter = divmod(rest, 26)
+            letters = chr(ord("a") + letter) + letters
+        return self._stem + letters
+
 
 FIGURES = Figures(
     source="eurora-like",
@@ -202,8 +278,11 @@ FIGURES = Figures(
     # Monday, 31 March 2014, 0:00. From March 2014 to August 2015 (thesis, 2.1.4); the day is
     # assumed.
     began=1_396_216_800,
-    weekday=0,
     jobs=JOBS,
+    kinds=KINDS,
+    habits=_habits,
+    numbers_projects=True,
+    same_kind=SAME_KIND,
     months=MONTHS,
     users=360,  # thesis, section 4.2
     users_with_one_job=29,  # 8 %: 92 % submitted more than one job (thesis, section 4.2)
@@ -223,18 +302,6 @@ FIGURES = Figures(
 )
 """Jobs, months and users as above; the rest is assumed. Gaps are those of scripts and by hand."""
 
-SYLLABLES = tuple(a + b for a in "bdfgklmnprstv" for b in "ao")
-WORDS = ("run", "job", "sim", "test", "case", "md", "mesh", "scan", "fit", "opt")
-"""Parts of names."""
-
-
-class EuroraLikeParams(WindowParams):
-    """Parameters of `eurora-like`: part of the workload, and its density."""
-
-    jobs: int = Field(
-        JOBS, ge=1, le=JOBS, description="Maximum number of jobs of the window; all by default."
-    )
-
 
 @builtin(
     "trace_source",
@@ -244,99 +311,4 @@ class EuroraLikeParams(WindowParams):
 )
 def make_eurora_like(params: EuroraLikeParams, context: Context) -> SyntheticSource:
     """Make the source."""
-    requests = [
-        [
-            checked_request(
-                context.system,
-                {"core": shape.core, "mem": shape.mem_gib * GIB}
-                | ({kind.accelerator: shape.accelerators} if kind.accelerator else {}),
-                "the trace source 'eurora-like'",
-            )
-            for shape in kind.shapes
-        ]
-        for kind in KINDS
-    ]
-    seed = context.seed
-    return campaign_source(FIGURES, params, context, lambda: _Eurora(seed, requests))
-
-
-class _Project(Project):
-    def __init__(
-        self, user: User, number: int, kind: int, shape: Shape, request: tuple[int, ...], *,
-        draws: Draws,
-    ) -> None:  # fmt: skip
-        units = shape.units[draws.below(len(shape.units))]
-        super().__init__(user, kind, Request(units, request))
-        self.application = number
-        self._numbers_jobs = draws.chance(NUMBERED)
-        syllables = "".join(SYLLABLES[draws.below(len(SYLLABLES))] for _ in range(2))
-        self._stem = self._series = syllables + WORDS[draws.below(len(WORDS))]
-        self._words = self._runs = 0
-
-    def terms(self, draws: Draws, stratum: Stratum) -> Terms:
-        screens = draws.chance(SCREENING)
-        habits = SCREENING_HABITS if screens else SERIES_HABITS
-
-        def names() -> Callable[[], str | None]:
-            if screens:
-                return self._new_word
-            if draws.chance(NEW_SERIES):
-                self._series = self._new_word()
-            return self._next_of_series
-
-        return Terms(*_queue(draws, stratum, habits), names)
-
-    def _next_of_series(self) -> str:
-        """Return the name of the next job: the same as before, or with the next number."""
-        if not self._numbers_jobs:
-            return self._series
-        self._runs += 1
-        return f"{self._series}{self._runs}"
-
-    def _new_word(self) -> str:
-        """Return an unused name that does not end in a digit."""
-        rest, letters = self._words, ""
-        self._words += 1
-        for _ in range(4):
-            rest, letter = divmod(rest, 26)
-            letters = chr(ord("a") + letter) + letters
-        return self._stem + letters
-
-
-class _Eurora(Generator):
-    def __init__(self, seed: int, requests: Sequence[Sequence[tuple[int, ...]]]) -> None:
-        self._shapes = [
-            Weighted(list(zip(kind.shapes, of_kind, strict=True)), [s.weight for s in kind.shapes])
-            for kind, of_kind in zip(KINDS, requests, strict=True)
-        ]
-        self._kinds = Weighted(range(len(KINDS)), [kind.projects for kind in KINDS])
-        self._projects_made = 0
-        super().__init__(Draws(seed), FIGURES, [kind.run_times for kind in KINDS])
-
-    def project(self, user: User, kind: int) -> _Project:
-        self._projects_made += 1
-        shape, request = self._shapes[kind].draw(self.draws)
-        return _Project(user, self._projects_made, kind, shape, request, draws=self.draws)
-
-    def main_kind(self, user: User) -> int:
-        # The first users see to it that there is work of each kind from the beginning on.
-        return user.number - 1 if user.number <= len(KINDS) else self._kinds.draw(self.draws)
-
-    def further_kind(self, main: int) -> int:
-        return main if self.draws.chance(SAME_KIND) else self._kinds.draw(self.draws)
-
-
-def _queue(draws: Draws, stratum: Stratum, habits: Habits) -> tuple[int, int]:
-    """Draw the queue and the requested time of a campaign with run times of a stratum."""
-    # A careful user requests the smallest sufficient round time.
-    own = next((limit for limit in OWN_LIMITS if limit > stratum.high), OWN_LIMITS[-1])
-    if stratum.limit is not None:
-        return DEBUG if stratum.limit == LIMITS[DEBUG] else PARALLEL, stratum.limit
-    sets_limit = draws.chance(habits.own_limit)
-    if stratum.high > LIMITS[PARALLEL]:
-        return LONGPAR, own if sets_limit else LIMITS[LONGPAR]
-    if stratum.high <= LIMITS[DEBUG] and draws.chance(habits.in_debug):
-        return DEBUG, LIMITS[DEBUG]
-    if draws.chance(habits.in_longpar):
-        return LONGPAR, LIMITS[LONGPAR]
-    return PARALLEL, own if sets_limit and own < LIMITS[PARALLEL] else LIMITS[PARALLEL]
+    return campaign_source(FIGURES, params, context)

@@ -7,29 +7,25 @@ Sources: Galleguillos, *Job Dispatching in HPC Systems*, PhD thesis, 2020 ("thes
 the header of the log KIT-FH2-2016-1 in the Parallel Workloads Archive ("header").
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
 from pydantic import Field
 
 from hpcsched.context import Context
 from hpcsched.registration import builtin
-from hpcsched.system.system import Request
 from hpcsched.workload.synthetic.campaigns import (
     GIB,
     HOUR,
     MINUTE,
     Figures,
-    Generator,
-    Project,
+    Habits,
+    Kind,
+    Shape,
     Stratum,
     Terms,
-    User,
     WindowParams,
     campaign_source,
 )
 from hpcsched.workload.synthetic.draws import Draws, Weighted
-from hpcsched.workload.synthetic.synthetic_source import SyntheticSource, checked_request
+from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
 
 JOBS = 114_355
 """Thesis, section 2.1.4; header."""
@@ -94,16 +90,6 @@ make a campaign, how many end at their limit, and that none runs for more than t
 assumed."""
 
 
-class Shape(NamedTuple):
-    """Request: number of units, amounts of each, queue, and weight."""
-
-    units: int
-    core: int
-    mem_gib: int
-    queue: int
-    weight: float
-
-
 DEFAULT, VISU = 1, 2
 """The queues by number: 1,152 nodes of 20 cores, 21 of 48 (header)."""
 NODE_CORES, NODE_MEM_GIB, MEM_GIB_OF_CORE = 20, 56, 2
@@ -124,15 +110,15 @@ def _largest_part(processors: int) -> int:
     return max(cores for cores in range(1, NODE_CORES + 1) if processors % cores == 0)
 
 
-def _part(processors: int, weight: float) -> Shape:
-    cores = _largest_part(processors)
-    return Shape(processors // cores, cores, cores * MEM_GIB_OF_CORE, DEFAULT, weight)
+def _shape(units: int, cores: int, mem_gib: int, weight: float, queue: int = DEFAULT) -> Shape:
+    return Shape({"core": cores, "mem": mem_gib * GIB}, (units,), weight, queue)
 
 
+_PARTS = [(processors, _largest_part(processors), weight) for processors, weight in _PROCESSORS]
 SHAPES = (
-    *(Shape(nodes, NODE_CORES, NODE_MEM_GIB, DEFAULT, weight) for nodes, weight in _NODES),
-    *(_part(processors, weight) for processors, weight in _PROCESSORS),
-    *(Shape(units, core, mem_gib, VISU, weight) for units, core, mem_gib, weight in _FAT),
+    *(_shape(nodes, NODE_CORES, NODE_MEM_GIB, weight) for nodes, weight in _NODES),
+    *(_shape(n // cores, cores, cores * MEM_GIB_OF_CORE, weight) for n, cores, weight in _PARTS),
+    *(_shape(*fat, VISU) for fat in _FAT),
 )
 """Mostly whole nodes; other numbers of processors in units that divide them, as thesis and PCP'21
 split them; a few fat nodes. How common each is, is assumed."""
@@ -147,14 +133,39 @@ LIMITS = (
 MOST_STEPS = 4
 """Maximum number of limits above the smallest sufficient one (assumed)."""
 
+
+class KitLikeParams(WindowParams):
+    """Parameters of `kit-like`: part of the workload, and its density."""
+
+    jobs: int = Field(
+        JOBS, ge=1, le=JOBS, description="Maximum number of jobs of the window; all by default."
+    )
+
+
+def _habits(shape: Shape, draws: Draws) -> Habits:
+    steps = draws.below(MOST_STEPS + 1)
+
+    def terms(_draws: Draws, stratum: Stratum) -> Terms:
+        limit = stratum.limit
+        if limit is None:
+            enough = next(k for k, longest in enumerate(LIMITS) if longest >= stratum.high)
+            limit = LIMITS[min(enough + steps, len(LIMITS) - 1)]
+        return Terms(shape.queue, limit, lambda: lambda: None)
+
+    return terms
+
+
 FIGURES = Figures(
     source="kit-like",
     computer="like KIT ForHLR II: 1,152 nodes of 20 cores, 21 of 48",
     time_zone="Europe/Berlin",
     # Wednesday, 1 June 2016, 0:00. The header has the first job at 2:12 of that day.
     began=1_464_732_000,
-    weekday=2,
     jobs=JOBS,
+    kinds=[Kind(RUN_TIMES, SHAPES)],
+    habits=_habits,
+    numbers_projects=False,
+    same_kind=1.0,
     months=MONTHS,
     users=170,
     users_with_one_job=10,
@@ -175,14 +186,6 @@ FIGURES = Figures(
 """Jobs and months as above; the rest is assumed."""
 
 
-class KitLikeParams(WindowParams):
-    """Parameters of `kit-like`: part of the workload, and its density."""
-
-    jobs: int = Field(
-        JOBS, ge=1, le=JOBS, description="Maximum number of jobs of the window; all by default."
-    )
-
-
 @builtin(
     "trace_source",
     "kit-like",
@@ -191,39 +194,4 @@ class KitLikeParams(WindowParams):
 )
 def make_kit_like(params: KitLikeParams, context: Context) -> SyntheticSource:
     """Make the source."""
-    requests = [
-        checked_request(
-            context.system,
-            {"core": shape.core, "mem": shape.mem_gib * GIB},
-            "the trace source 'kit-like'",
-        )
-        for shape in SHAPES
-    ]
-    seed = context.seed
-    return campaign_source(FIGURES, params, context, lambda: _Kit(seed, requests))
-
-
-class _Project(Project):
-    def __init__(self, user: User, request: Request, queue: int, steps: int) -> None:
-        super().__init__(user, 0, request)
-        self._queue = queue
-        self._steps = steps
-
-    def terms(self, draws: Draws, stratum: Stratum) -> Terms:
-        limit = stratum.limit
-        if limit is None:
-            enough = next(k for k, longest in enumerate(LIMITS) if longest >= stratum.high)
-            limit = LIMITS[min(enough + self._steps, len(LIMITS) - 1)]
-        return Terms(self._queue, limit, lambda: lambda: None)
-
-
-class _Kit(Generator):
-    def __init__(self, seed: int, requests: Sequence[tuple[int, ...]]) -> None:
-        asked = list(zip(SHAPES, requests, strict=True))
-        self._shapes = Weighted(asked, [shape.weight for shape in SHAPES])
-        super().__init__(Draws(seed), FIGURES, [RUN_TIMES])
-
-    def project(self, user: User, kind: int) -> _Project:
-        shape, request = self._shapes.draw(self.draws)
-        steps = self.draws.below(MOST_STEPS + 1)
-        return _Project(user, Request(shape.units, request), shape.queue, steps)
+    return campaign_source(FIGURES, params, context)
