@@ -27,7 +27,7 @@ from hpcsched.scenario.key_path import mark_of
 from hpcsched.scenario.models import scenario_model
 from hpcsched.scenario.review import RULES
 from hpcsched.studies.experiment import ExperimentDeclaration
-from hpcsched.workload.job_columns import Column
+from hpcsched.workload.job import Column
 from hpcsched.workload.presets.preset_catalogue import read_presets
 
 REGION = re.compile(r"(<!-- begin ([\w-]+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)

@@ -45,7 +45,7 @@ from hpcsched.parameters import PositiveDuration as PositiveDuration
 from hpcsched.parameters import ResourceType as ResourceType
 from hpcsched.parameters import Selects as Selects
 from hpcsched.plugins.spec import hookimpl as hookimpl
-from hpcsched.prediction.corrections import Correction as Correction
+from hpcsched.prediction.predictor import Correction as Correction
 from hpcsched.prediction.predictor import Oracle as Oracle
 from hpcsched.prediction.predictor import Predictor as Predictor
 from hpcsched.prediction.predictor import capped as capped

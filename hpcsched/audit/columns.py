@@ -24,8 +24,7 @@ from hpcsched.runs.files import INTERRUPTIONS, JOBS, OUTAGES, REASONS, ROUNDS, U
 from hpcsched.runs.tables import ParquetTable
 from hpcsched.system.system import IntArray, Request, System
 from hpcsched.whole_files import problem
-from hpcsched.workload.job import TracedJob
-from hpcsched.workload.job_columns import BOUNDS, FLAGS, NUMBERED
+from hpcsched.workload.job import BOUNDS, FLAGS, NUMBERED, TracedJob
 
 
 class Charge(NamedTuple):

@@ -16,7 +16,7 @@ from hpcsched.audit.columns import (
 )
 from hpcsched.audit.violations import Check
 from hpcsched.system.system import IntArray, System
-from hpcsched.workload.job_columns import FLAGS
+from hpcsched.workload.job import FLAGS
 
 Match = tuple[IntArray, IntArray]
 """Rows of the run, and the jobs' places in the trace, `[M]` each."""

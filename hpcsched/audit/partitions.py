@@ -19,7 +19,7 @@ from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import INTERRUPTIONS
 from hpcsched.runs.tables import ParquetTable
 from hpcsched.system.system import IntArray, System
-from hpcsched.workload.job_columns import NUMBERED
+from hpcsched.workload.job import NUMBERED
 from hpcsched.workload.site_partitions import Partition, Partitions
 
 Room = tuple[int, int]

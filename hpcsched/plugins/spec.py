@@ -59,7 +59,7 @@ def hpcsched_predictors() -> Iterable[Plugin]:
 def hpcsched_corrections() -> Iterable[Plugin]:
     """Return corrections, selected by `correction: {name: NAME}`.
 
-    A factory returns a `hpcsched.prediction.corrections.Correction`: what a running job is said to
+    A factory returns a `hpcsched.prediction.predictor.Correction`: what a running job is said to
     need when it has outlived its prediction.
     """
 

@@ -18,8 +18,7 @@ from hpcsched.plugin_faults import FAULTS, culprit, prints_to_stderr, raised, re
 from hpcsched.plugins.manager import registry as installed_plugins
 from hpcsched.plugins.plugin_checks import check_product
 from hpcsched.plugins.registry import Installed, Registry
-from hpcsched.prediction.corrections import Correction
-from hpcsched.prediction.predictor import Oracle, Predictor
+from hpcsched.prediction.predictor import Correction, Oracle, Predictor
 from hpcsched.registration import (
     FOLLOWS_RECORD,
     KEEPS_REQUESTS,
@@ -37,9 +36,8 @@ from hpcsched.scenario.review import not_reproducible
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System
-from hpcsched.workload.job_checks import checked_source
 from hpcsched.workload.site_partitions import Partitions
-from hpcsched.workload.trace_source import TraceSource, answer_again, recorded_waits
+from hpcsched.workload.trace_source import TraceSource, answer_again, checked_source, recorded_waits
 from hpcsched.workload.transform import TransformedSource
 
 _PARTS = (

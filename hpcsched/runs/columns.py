@@ -6,7 +6,7 @@ from operator import attrgetter
 import pyarrow as pa
 
 from hpcsched.system.system import System
-from hpcsched.workload.job_columns import (
+from hpcsched.workload.job import (
     BOUNDS,
     JOB_ID,
     NAME,

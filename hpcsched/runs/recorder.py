@@ -23,8 +23,7 @@ from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import REFUSALS, JobRecord, RoundRecord, RoundRemarks
 from hpcsched.simulation.replay_output import LeftJobs, LostAttempts, ReplayedRounds
 from hpcsched.system.system import IntArray, System
-from hpcsched.workload.job_batches import DETAILS, JobColumns
-from hpcsched.workload.job_columns import (
+from hpcsched.workload.job import (
     BOUNDS,
     JOB_ID,
     NAME,
@@ -33,6 +32,7 @@ from hpcsched.workload.job_columns import (
     UNITS,
     WHOSE,
 )
+from hpcsched.workload.job_batches import DETAILS, JobColumns
 
 
 class RunRecorder(Observer):

@@ -8,8 +8,7 @@ from hpcsched.dispatching.additional import DataProvider
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher, JobEventObserver
 from hpcsched.dispatching.problem import Objective
 from hpcsched.dispatching.recorded_due_times import RecordedStarts
-from hpcsched.prediction.corrections import Correction, OneSecond
-from hpcsched.prediction.predictor import Oracle, Predictor
+from hpcsched.prediction.predictor import Correction, OneSecond, Oracle, Predictor
 from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.outages import NO_OUTAGES, Outages

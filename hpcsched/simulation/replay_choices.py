@@ -17,7 +17,7 @@ from hpcsched.dispatching.rules.orders import (
     WaitOver,
     smallest_area,
 )
-from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
+from hpcsched.prediction.predictor import Doubling, OneSecond, ToRequestedTime
 from hpcsched.simulation.observer import Observer, listeners
 from hpcsched.simulation.parts import Parts
 from hpcsched.system.system import IntArray, System

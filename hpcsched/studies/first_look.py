@@ -39,8 +39,7 @@ from hpcsched.workload.log_recognition import (
 )
 from hpcsched.workload.presets.preset_catalogue import find_preset
 from hpcsched.workload.readers.batsim import ids_are_numbers
-from hpcsched.workload.readers.swf import types_in_records
-from hpcsched.workload.readers.swf_lines import header_machine
+from hpcsched.workload.readers.swf import header_machine, types_in_records
 from hpcsched.workload.readers.table import REQUEST_PREFIX
 from hpcsched.workload.readers.table_rows import open_rows
 from hpcsched.workload.trace_source import TraceAccount, recorded_waits

@@ -19,8 +19,7 @@ from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.simulation.occupancy import NodeOccupancy, Occupancy, SlotOccupancy
 from hpcsched.system.space import NodeSpace, units_that_fit
 from hpcsched.system.system import NodeGroup, Request, System, is_constrained
-from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.job_columns import BOUNDS, NUMBERED, Column, bounded_request
+from hpcsched.workload.job import BOUNDS, NUMBERED, Column, Job, TracedJob, bounded_request
 
 _NUMBERS = ("submit_time", "requested_time")
 _JOB_COLUMNS = ("job_id", "run_time", "units", *_NUMBERS, *NUMBERED, *(c.name for c in BOUNDS))

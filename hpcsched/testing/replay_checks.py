@@ -18,8 +18,7 @@ from hpcsched.dispatching.rules.core_rules import list_rule
 from hpcsched.dispatching.rules.orders import ArrivalOrder, QueueOrder, order_fault
 from hpcsched.errors import PluginError
 from hpcsched.plugins.plugin_checks import product_fault
-from hpcsched.prediction.corrections import Correction
-from hpcsched.prediction.predictor import Oracle, Predictor
+from hpcsched.prediction.predictor import Correction, Oracle, Predictor
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.system.space import Interval, NodeAllocation

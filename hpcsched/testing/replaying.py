@@ -26,8 +26,7 @@ from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.core_rules import CoreRule, list_rule
 from hpcsched.dispatching.rules.orders import ArrivalOrder, QueueOrder
 from hpcsched.errors import HpcschedError
-from hpcsched.prediction.corrections import Correction, OneSecond
-from hpcsched.prediction.predictor import Oracle, Predictor
+from hpcsched.prediction.predictor import Correction, OneSecond, Oracle, Predictor
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.event_loop import simulate
 from hpcsched.simulation.observer import Observer

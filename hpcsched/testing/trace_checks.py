@@ -13,8 +13,15 @@ from hpcsched.system.system import System
 from hpcsched.testing.replaying import SEEDS, expect, noted, workloads
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_batches import GivesColumns, RequestNumbers, records_of
-from hpcsched.workload.job_checks import account_fault, checked_source, job_fault
-from hpcsched.workload.trace_source import RecordsWaits, TraceAccount, TraceSource, has_dependencies
+from hpcsched.workload.trace_source import (
+    RecordsWaits,
+    TraceAccount,
+    TraceSource,
+    account_fault,
+    checked_source,
+    has_dependencies,
+    job_fault,
+)
 from hpcsched.workload.transform import Transform, TransformAccount, TransformedSource
 
 

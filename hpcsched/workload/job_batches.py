@@ -10,8 +10,7 @@ import pyarrow as pa
 from hpcsched.arrow_arrays import arrow_array, computed, python_array, text_array
 from hpcsched.errors import Finding, InputError
 from hpcsched.system.system import IntArray, Request, ShapeKey, shape_key
-from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.job_columns import NUMBERED, TEXTS
+from hpcsched.workload.job import NUMBERED, TEXTS, Job, TracedJob
 from hpcsched.workload.trace_source import TraceSource
 
 BATCH = 8192

@@ -16,8 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from hpcsched.system.system import System, is_constrained
 from hpcsched.whole_files import check_target, problem, replacing
-from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.job_columns import BOUNDS, NUMBERED, TEXTS
+from hpcsched.workload.job import BOUNDS, NUMBERED, TEXTS, Job, TracedJob
 from hpcsched.workload.readers.swf import JOB_NAMES, UNIT_RESOURCES
 from hpcsched.workload.trace_calendar import time_comments
 from hpcsched.workload.trace_source import TraceSource, recorded_waits

@@ -15,7 +15,6 @@ from hpcsched.parameters import Params
 from hpcsched.plugin_faults import is_third_party, named
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.job_checks import job_fault, out_of_order
 from hpcsched.workload.trace_calendar import moved_comments
 from hpcsched.workload.trace_source import (
     UNKNOWN_PRECEDING,
@@ -25,6 +24,8 @@ from hpcsched.workload.trace_source import (
     answer_again,
     answers_of,
     has_dependencies,
+    job_fault,
+    out_of_order,
     recorded_waits,
     without_unknown,
 )

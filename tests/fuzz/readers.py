@@ -8,16 +8,16 @@ from pathlib import Path
 from hpcsched.errors import InputError
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job_batches import batches_of
-from hpcsched.workload.job_checks import CheckedSource, account_fault
 from hpcsched.workload.readers.alea import AleaParams, AleaSource
 from hpcsched.workload.readers.batsim import BatsimParams, BatsimSource
+from hpcsched.workload.readers.log_source import RecordSource
 from hpcsched.workload.readers.pbs_accounting import (
     PbsAccountingParams,
     PbsAccountingSource,
 )
-from hpcsched.workload.readers.record_source import RecordSource
 from hpcsched.workload.readers.swf import SwfParams, SwfSource
 from hpcsched.workload.readers.table import TableParams, TableSource
+from hpcsched.workload.trace_source import CheckedSource, account_fault
 from hpcsched_slurm.logs.slurm_sacct import SlurmSacctSource
 from hpcsched_slurm.params import SlurmSacctParams
 

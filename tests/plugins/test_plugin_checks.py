@@ -13,7 +13,7 @@ from hpcsched.registration import KINDS
 PROTOCOLS = {
     "trace_source": "hpcsched.workload.trace_source:TraceSource",
     "transform": "hpcsched.workload.transform:Transform",
-    "correction": "hpcsched.prediction.corrections:Correction",
+    "correction": "hpcsched.prediction.predictor:Correction",
     "dispatcher": "hpcsched.dispatching.dispatcher_protocol:Dispatcher",
     "queue_order": "hpcsched.dispatching.rules.orders:QueueOrder",
     "allocator": "hpcsched.dispatching.allocator:Allocator",

@@ -7,14 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.prediction.inflated import ConstantFactor, Inflated, QuantileOfRatios
 from hpcsched.prediction.predictors import (
+    ConstantFactor,
+    Inflated,
     LastTwo,
     LastTwoParams,
     Profile,
     ProfileConfidence,
     ProfileConfidenceParams,
     ProfileParams,
+    QuantileOfRatios,
     RequestedTime,
 )
 from hpcsched.testing import check_predictor

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hpcsched.prediction.corrections import Correction, Doubling, OneSecond, ToRequestedTime
+from hpcsched.prediction.predictor import Correction, Doubling, OneSecond, ToRequestedTime
 from tests.prediction.jobs import job
 
 

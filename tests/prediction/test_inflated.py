@@ -8,13 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.errors import InputError
-from hpcsched.prediction.inflated import (
+from hpcsched.prediction.predictors import (
+    Actual,
     ConstantFactor,
     Inflated,
     InflatedOracle,
     QuantileOfRatios,
+    RequestedTime,
 )
-from hpcsched.prediction.predictors import Actual, RequestedTime
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario, read_scenario
 from hpcsched.scenario.review import review

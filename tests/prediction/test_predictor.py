@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from hpcsched.errors import PluginError
-from hpcsched.prediction.inflated import ConstantFactor, Inflated
 from hpcsched.prediction.predictor import Predictor, PredictorDriver, corrected_run_time
-from hpcsched.prediction.predictors import Actual
+from hpcsched.prediction.predictors import Actual, ConstantFactor, Inflated
 from hpcsched.studies.predictor_evaluation import predict_trace
 from hpcsched.workload.job import Job
 from hpcsched_slurm.live.following import Predictions

@@ -11,7 +11,7 @@ from hpcsched.runs.files import JOBS, ROUNDS
 from hpcsched.simulation.records import RoundRecord
 from hpcsched.studies.problems.problem_lines import JobLine
 from hpcsched.system.system import Request
-from hpcsched.workload.job_columns import BOUNDS, FLAGS, Column, bounded_request
+from hpcsched.workload.job import BOUNDS, FLAGS, Column, bounded_request
 from tests.builders import traced
 from tests.runs.hand_made import JOBS as PLACED
 from tests.runs.hand_made import REJECTED, SYSTEM, record_of, rounds_of, write_run

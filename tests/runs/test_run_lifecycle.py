@@ -26,7 +26,7 @@ from hpcsched.studies.cell import Cell
 from hpcsched.studies.execution import run_cells
 from hpcsched.studies.experiment import read_experiment
 from hpcsched.studies.experiment_folder import ExperimentFolder
-from hpcsched.workload.readers.swf_lines import SwfLines
+from hpcsched.workload.readers.swf import SwfLines
 from hpcsched.workload.trace_source import TraceAccount
 from tests.slow_runs import COMMAND, seen_under_way, slow_predictor
 from tests.studies.experiment_samples import HereAndNow, read_sample, write_sample

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.rules.core_rules import easy_rule
-from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
+from hpcsched.prediction.predictor import Doubling, OneSecond, ToRequestedTime
 from hpcsched.prediction.predictors import Actual, RequestedTime
 from hpcsched.workload.job import Job, TracedJob
 from tests.builders import ALLOCATORS, ORDERS, lists, parts

@@ -3,7 +3,7 @@
 import pytest
 
 from hpcsched.errors import InputError, PluginError
-from hpcsched.prediction.corrections import Correction, Doubling, OneSecond, ToRequestedTime
+from hpcsched.prediction.predictor import Correction, Doubling, OneSecond, ToRequestedTime
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario

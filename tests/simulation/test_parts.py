@@ -1,6 +1,6 @@
 """Parts of a simulation: what they are where nothing is said."""
 
-from hpcsched.prediction.corrections import OneSecond
+from hpcsched.prediction.predictor import OneSecond
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.event_loop import simulate
 from hpcsched.simulation.parts import Parts

@@ -8,7 +8,7 @@ from hpcsched._core import Correction, OrderKind, Rule
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.core_rules import CoreRule, conservative_rule, easy_rule
 from hpcsched.dispatching.rules.orders import ArrivalOrder, slowdown_order
-from hpcsched.prediction.corrections import Doubling
+from hpcsched.prediction.predictor import Doubling
 from hpcsched.runs.reason_records import ReasonRecorder
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.replay_choices import (

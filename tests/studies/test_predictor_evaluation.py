@@ -9,9 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.errors import PluginError
-from hpcsched.prediction.inflated import InflatedOracle
 from hpcsched.prediction.predictor import Prediction
-from hpcsched.prediction.predictors import Actual, LastTwo, LastTwoParams, RequestedTime
+from hpcsched.prediction.predictors import (
+    Actual,
+    InflatedOracle,
+    LastTwo,
+    LastTwoParams,
+    RequestedTime,
+)
 from hpcsched.scenario import load_scenario
 from hpcsched.studies.predictor_evaluation import choose, predict_trace, title
 from hpcsched.workload.job import TracedJob

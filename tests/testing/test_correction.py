@@ -4,7 +4,7 @@ from itertools import count
 
 import pytest
 
-from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
+from hpcsched.prediction.predictor import Doubling, OneSecond, ToRequestedTime
 from hpcsched.testing.replay_checks import check_correction
 from hpcsched.workload.job import Job
 

@@ -3,7 +3,7 @@
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.recorded import Reject
-from hpcsched.prediction.corrections import ToRequestedTime
+from hpcsched.prediction.predictor import ToRequestedTime
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.testing import make_jobs, make_system
 from hpcsched.testing.replaying import ReplayConditions, replay, start_times

@@ -9,13 +9,15 @@ from hpcsched.plugin_faults import PluginOrigin, remember
 from hpcsched.system.system import NodeGroup, Request, System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_batches import GivesColumns
-from hpcsched.workload.job_checks import CheckedColumnSource, checked_source, job_fault
 from hpcsched.workload.trace_source import (
+    CheckedColumnSource,
     TraceAccount,
     TraceAnswer,
     answer_again,
     answers_of,
+    checked_source,
     has_dependencies,
+    job_fault,
     recorded_waits,
 )
 

@@ -1,7 +1,7 @@
 """Columns of job records in files, by hand."""
 
 from hpcsched.system.system import Request
-from hpcsched.workload.job_columns import (
+from hpcsched.workload.job import (
     BOUNDS,
     FLAGS,
     JOB_ID,

@@ -14,8 +14,7 @@ from hpcsched.workload.readers.pbs_accounting import (
     PbsAccountingSource,
 )
 from hpcsched.workload.readers.swf import SwfParams, SwfSource
-from hpcsched.workload.readers.table import TableSource
-from hpcsched.workload.readers.table_params import TableParams
+from hpcsched.workload.readers.table import TableParams, TableSource
 from hpcsched.workload.trace_source import TraceSource, recorded_waits
 from hpcsched_slurm.logs.slurm_sacct import SlurmSacctSource
 from hpcsched_slurm.params import SlurmSacctParams

@@ -14,8 +14,7 @@ from hpcsched.errors import InputError
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.readers.swf import SwfParams, SwfSource
-from hpcsched.workload.readers.table import TableSource
-from hpcsched.workload.readers.table_params import TableParams
+from hpcsched.workload.readers.table import TableParams, TableSource
 from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
 from hpcsched.workload.trace_writing import BOUND, Written, write_swf, write_table
 from tests.builders import alike, traced

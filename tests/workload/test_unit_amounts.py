@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from hpcsched.parameters import Params
 from hpcsched.workload.readers.batsim import BatsimParams
 from hpcsched.workload.readers.swf import SwfParams
-from hpcsched.workload.readers.table_params import TableParams
+from hpcsched.workload.readers.table import TableParams
 from hpcsched.workload.synthetic.lublin99 import Lublin99Params
 
 

@@ -56,7 +56,7 @@ def run(
     from hpcsched.errors import Place
     from hpcsched.scenario.positions import Addition
     from hpcsched.scenario.review import trace_cautions
-    from hpcsched.workload.readers.swf_lines import OTHER_MACHINE
+    from hpcsched.workload.readers.swf import OTHER_MACHINE
 
     if verbose:
         show_logs(verbose=True)

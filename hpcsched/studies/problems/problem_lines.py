@@ -30,8 +30,7 @@ from hpcsched.system.space import (
     units_that_fit,
 )
 from hpcsched.system.system import Request, System, is_constrained
-from hpcsched.workload.job import Job
-from hpcsched.workload.job_columns import BOUNDS, NUMBERED, TEXTS, bounded_request
+from hpcsched.workload.job import BOUNDS, NUMBERED, TEXTS, Job, bounded_request
 
 Whole = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
 Count = Annotated[int, Field(ge=1, le=LARGEST)]

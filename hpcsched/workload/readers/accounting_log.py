@@ -16,11 +16,10 @@ import numpy as np
 
 from hpcsched._core import Verdict
 from hpcsched.system.system import Request, System
-from hpcsched.workload.job_columns import NUMBERED
+from hpcsched.workload.job import NUMBERED
 from hpcsched.workload.readers.equal_units import EqualUnits, divided, smallest
-from hpcsched.workload.readers.log_source import REASONS, NamesSeen
+from hpcsched.workload.readers.log_source import REASONS, NamesSeen, Record, RecordSource
 from hpcsched.workload.readers.policies import AccountingLogParams, UnusableError
-from hpcsched.workload.readers.record_source import Record, RecordSource
 from hpcsched.workload.readers.text_files import TextLines
 
 JOBS = 10**9

@@ -22,7 +22,7 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import Listed
 from hpcsched.registration import RECORDS_WAITS, Caution, builtin
 from hpcsched.system.system import Request, System
-from hpcsched.workload.job_columns import NUMBERED
+from hpcsched.workload.job import NUMBERED
 from hpcsched.workload.readers.log_source import (
     NO_REQUEST,
     Block,
@@ -32,7 +32,7 @@ from hpcsched.workload.readers.log_source import (
 )
 from hpcsched.workload.readers.pbs_accounting import parse_size
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
-from hpcsched.workload.readers.swf_lines import Lines, LineSource, other_machine
+from hpcsched.workload.readers.swf import Lines, LineSource, other_machine
 from hpcsched.workload.readers.text_files import decoded
 
 

@@ -24,7 +24,7 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import UnitAmounts
 from hpcsched.registration import builtin
 from hpcsched.system.system import Request, System
-from hpcsched.workload.readers.log_source import check_draws, check_types
+from hpcsched.workload.readers.log_source import Record, RecordSource, check_draws, check_types
 from hpcsched.workload.readers.policies import (
     FRACTIONS,
     FractionalSeconds,
@@ -32,7 +32,6 @@ from hpcsched.workload.readers.policies import (
     UnusableError,
 )
 from hpcsched.workload.readers.quantities import exact_number, whole_number
-from hpcsched.workload.readers.record_source import Record, RecordSource
 from hpcsched.workload.readers.text_files import read_text
 
 _JOBS = re.compile(r'"jobs"\s*:\s*(?=\[)')

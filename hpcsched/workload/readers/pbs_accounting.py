@@ -23,6 +23,7 @@ from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.system import Request, System
 from hpcsched.whole_numbers import is_count, parse_count
 from hpcsched.workload.readers.accounting_log import AccountingLogSource, task_number
+from hpcsched.workload.readers.log_source import Record
 from hpcsched.workload.readers.policies import (
     FRACTIONS,
     AccountingLogParams,
@@ -31,7 +32,6 @@ from hpcsched.workload.readers.policies import (
     UnusableError,
 )
 from hpcsched.workload.readers.quantities import exact_number
-from hpcsched.workload.readers.record_source import Record
 from hpcsched.workload.readers.text_files import TextLines
 
 _SIZE = re.compile(r"([0-9]{1,15})([kmgtp]?)([bw]?)", re.IGNORECASE)

@@ -15,8 +15,7 @@ from hpcsched.parameters import Duration, OneInputFile, Params
 from hpcsched.paths import open_file
 from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.system import System
-from hpcsched.workload.job import Job, TimeBounds, TracedJob
-from hpcsched.workload.job_columns import BOUNDS, NUMBERED, bounded_request
+from hpcsched.workload.job import BOUNDS, NUMBERED, Job, TimeBounds, TracedJob, bounded_request
 from hpcsched.workload.trace_source import TraceAccount
 
 _PARQUET = b"PAR1"

@@ -18,7 +18,7 @@ from hpcsched.paths import open_file
 from hpcsched.workload.readers.text_files import ENDINGS, TextLines, read_text, reading
 
 if TYPE_CHECKING:
-    from hpcsched.workload.readers.table_params import TableParams
+    from hpcsched.workload.readers.table import TableParams
 
 PARQUET_MAGIC = b"PAR1"
 

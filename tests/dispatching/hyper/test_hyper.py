@@ -21,7 +21,7 @@ from hpcsched.dispatching.objectives import WaitTime
 from hpcsched.dispatching.problem import DispatchingProblem, Objective
 from hpcsched.dispatching.rules.core_rules import easy_rule
 from hpcsched.dispatching.rules.orders import KeyOrder, shortest_job
-from hpcsched.prediction.corrections import OneSecond
+from hpcsched.prediction.predictor import OneSecond
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.rehearsal import Rehearsals
 from hpcsched.system.system import IntArray, System

@@ -20,8 +20,7 @@ from hpcsched.workload.presets.preset_catalogue import (
     preset_for,
     read_presets,
 )
-from hpcsched.workload.readers.table import TableSource
-from hpcsched.workload.readers.table_params import TableColumns, TableParams
+from hpcsched.workload.readers.table import TableColumns, TableParams, TableSource
 from tests.workload.presets.samples import WRITERS
 
 EPOCH = 1588334400

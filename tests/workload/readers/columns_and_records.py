@@ -12,7 +12,7 @@ from hpcsched.workload.job_batches import (
     joined_columns,
     records_of,
 )
-from hpcsched.workload.readers.swf_lines import LineSource
+from hpcsched.workload.readers.swf import LineSource
 from tests.workload.readers.swf_records import SwfRecords
 
 

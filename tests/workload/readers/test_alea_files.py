@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.system.system import NodeGroup, Request, System
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.readers import swf_lines
+from hpcsched.workload.readers import swf
 from hpcsched.workload.readers.alea import (
     AleaParams,
     AleaSource,
@@ -592,7 +592,7 @@ def test_jobs_can_be_read_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-@mock.patch.object(swf_lines, "BLOCK", 2**13)
+@mock.patch.object(swf, "BLOCK", 2**13)
 def test_reading_is_lazy(packed: bool, tmp_path: Path) -> None:
     """The first jobs of a large log are there before the rest is read, or found to be damaged."""
     lines = [record(n, START + n, memory=1 + n * 7919 % GIB) for n in range(5_000)]
@@ -609,7 +609,7 @@ def test_reading_is_lazy(packed: bool, tmp_path: Path) -> None:
     assert source.account.submitted == 5_000
 
 
-@mock.patch.object(swf_lines, "BLOCK", 2**13)
+@mock.patch.object(swf, "BLOCK", 2**13)
 def peak_of_streaming(folder: Path, count: int, packed: bool) -> int:
     """Return the most memory in use while a log of so many records is streamed, in bytes."""
     asks = "2:ppn=8", "1:cl_a", "1:^b1.site.cz", "1:ppn=1.5:infiniband"

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.workload.readers.swf_lines import SwfLines
+from hpcsched.workload.readers.swf import SwfLines
 from hpcsched.workload.readers.text_files import TextLines, read_text
 
 TEXT = b"".join(b"%d 0 1 2\n" % n for n in range(20_000))

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched import cli
-from hpcsched.workload.readers.swf import SwfParams
-from hpcsched.workload.readers.swf_lines import HeaderMachine, header_machine, other_machine
+from hpcsched.workload.readers.swf import HeaderMachine, SwfParams, header_machine, other_machine
 from tests.builders import alike
 
 RECORD = "1 0 -1 60 1 -1 -1 1 90 -1 1 1 1 1 1 1 -1 -1\n"

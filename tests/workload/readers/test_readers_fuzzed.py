@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from hpcsched.errors import InputError
 from hpcsched.workload.readers.batsim import BatsimParams, BatsimSource
-from hpcsched.workload.readers.record_source import RecordSource
-from hpcsched.workload.readers.table import TableSource
-from hpcsched.workload.readers.table_params import TableParams
+from hpcsched.workload.readers.log_source import RecordSource
+from hpcsched.workload.readers.table import TableParams, TableSource
 from tests.builders import alike
 from tests.strategies import tries
 

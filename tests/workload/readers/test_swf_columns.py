@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from hpcsched.errors import InputError
 from hpcsched.system.system import System
 from hpcsched.workload.job_batches import RequestNumbers, records_of
-from hpcsched.workload.readers import swf_lines
-from hpcsched.workload.readers.swf import SwfParams
-from hpcsched.workload.readers.swf_lines import LineSource
+from hpcsched.workload.readers import swf
+from hpcsched.workload.readers.swf import LineSource, SwfParams
 from tests.builders import alike
 from tests.real_traces import trace
 from tests.strategies import tries
@@ -100,7 +99,7 @@ def check(path: Path, system: System = SYSTEM, **params: Any) -> LineSource:
 )
 def test_odd_logs(log: bytes, params: dict[str, Any], block: int) -> None:
     """Odd fields, remarks, short lines, other line ends, duplicates, under any policies."""
-    with tempfile.TemporaryDirectory() as folder, mock.patch.object(swf_lines, "BLOCK", block):
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(swf, "BLOCK", block):
         path = Path(folder) / "log.swf"
         path.write_bytes(log)
         check(path, **params)
@@ -121,7 +120,7 @@ def test_numbers_and_times(
 ) -> None:
     """Numbers that come twice and times that go back, next to records that give no job."""
     lines = [record(number, submit, run * 30) for number, submit, run in jobs]
-    with tempfile.TemporaryDirectory() as folder, mock.patch.object(swf_lines, "BLOCK", block):
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(swf, "BLOCK", block):
         path = write(Path(folder), lines)
         check(path, malformed="skip", unsorted=unsorted, jobs=limit)
 
@@ -135,7 +134,7 @@ def test_a_log_is_closed_at_an_error(tmp_path: Path, read: str) -> None:
     path = write(tmp_path, [record(1, 0, 30), "2 nonsense", record(3, 9, 30)])
     source = source_of(path)
     jobs = source.jobs() if read == "jobs" else source.job_columns(RequestNumbers())
-    with mock.patch.object(swf_lines, "BLOCK", 1), pytest.raises(InputError) as caught:
+    with mock.patch.object(swf, "BLOCK", 1), pytest.raises(InputError) as caught:
         list(jobs)
     assert path not in [Path(os.path.realpath(file)) for file in open_files.iterdir()]
     assert "log.swf:2" in str(caught.value)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.errors import InputError
-from hpcsched.workload.readers import swf_lines
+from hpcsched.workload.readers import swf
 from tests.builders import alike
 from tests.strategies import tries
 from tests.workload.readers.swf_files import (
@@ -283,7 +283,7 @@ def test_accounts_balance_after_random_damage(data):
     check_account(source, jobs)
 
 
-@mock.patch.object(swf_lines, "BLOCK", 2**13)
+@mock.patch.object(swf, "BLOCK", 2**13)
 def peak_of_streaming(folder, count):
     """Return the most memory in use while a log of so many records is streamed, in bytes."""
     lines = (record(n, submit=7 * n, run=1 + n % 90, units=1 + n % 8) for n in range(count))

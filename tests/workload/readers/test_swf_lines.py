@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.workload.readers import swf_lines
-from hpcsched.workload.readers.swf_lines import SwfLines, wait_time
+from hpcsched.workload.readers import swf
+from hpcsched.workload.readers.swf import SwfLines, wait_time
 
 
 def test_comments_and_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only comments before the first record belong to the header; blocks are of whole lines."""
-    monkeypatch.setattr(swf_lines, "BLOCK", 3)
+    monkeypatch.setattr(swf, "BLOCK", 3)
     path = tmp_path / "log.swf"
     path.write_bytes(gzip.compress(b"; A: 1\n\n;B\n1 2 3 4\n; later\n3 4"))
     lines = SwfLines(path)

@@ -14,8 +14,7 @@ from pydantic import ValidationError
 from hpcsched.errors import InputError
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.readers.table import TableSource
-from hpcsched.workload.readers.table_params import TableParams
+from hpcsched.workload.readers.table import TableParams, TableSource
 from tests.builders import alike, traced
 
 SYSTEM = alike(4, core=8, gpu=2)

@@ -6,8 +6,7 @@ import pytest
 
 from hpcsched.workload.readers.equal_units import EqualUnits
 from hpcsched.workload.readers.policies import UnusableError
-from hpcsched.workload.readers.table import TableAmounts
-from hpcsched.workload.readers.table_params import TableParams
+from hpcsched.workload.readers.table import TableAmounts, TableParams
 
 GIB = 2**30
 

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.workload.readers.table_params import TableParams
+from hpcsched.workload.readers.table import TableParams
 from hpcsched.workload.readers.table_rows import (
     LIMIT,
     USED,

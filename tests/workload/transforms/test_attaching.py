@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.transforms.job_changes import AttachParams
+from hpcsched.workload.transforms.job_transforms import AttachParams
 from tests.builders import alike, traced
 from tests.workload.transforms.chains import SYSTEM, Given, chain, read
 

@@ -22,7 +22,6 @@ STEPS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("without-flurries", {"flurries": [{"user": 1, "start": 4, "end": 20}]}),
     ("sample-users", {"share": 0.6}),
     ("scale-load", {"factor": 1.7}),
-    ("scale-sizes", {"factor": 1.6}),
     ("jitter", {"by": 5}),
     ("attach", {"resource": "mem", "amount": {"median": 10, "spread": 1.0}}),
     ("attach", {"resource": "gpu", "amount": 1, "share": 0.5}),

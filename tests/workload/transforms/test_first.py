@@ -1,7 +1,7 @@
 """The transform `first`, by hand."""
 
 from hpcsched.workload.transform import TransformAccount
-from hpcsched.workload.transforms.job_selection import First, FirstParams
+from hpcsched.workload.transforms.job_transforms import First, FirstParams
 from tests.workload.transforms.chains import numbers, submitted
 
 

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from hpcsched.workload.transforms.job_selection import WithoutFlurriesParams
+from hpcsched.workload.transforms.job_transforms import WithoutFlurriesParams
 from tests.workload.transforms.chains import Given, chain, read, submitted
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from hpcsched.workload.transforms import job_changes
-from hpcsched.workload.transforms.job_changes import JitterParams
+from hpcsched.workload.transforms import job_transforms
+from hpcsched.workload.transforms.job_transforms import JitterParams
 from tests.strategies import tries
 from tests.workload.transforms.chains import Given, chain, numbers, read, submitted, times
 
@@ -16,7 +16,7 @@ from tests.workload.transforms.chains import Given, chain, numbers, read, submit
 def test_delays_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     """A draw of 0.7 is a delay of int(0.7 · 4) = 2 s; job 2 comes behind 3, and job 4 before 5."""
     draws = {1: 0.0, 2: 0.7, 3: 0.2, 4: 0.999, 5: 0.25}
-    monkeypatch.setattr(job_changes, "own_share", lambda *labels: draws[labels[-1]])
+    monkeypatch.setattr(job_transforms, "own_share", lambda *labels: draws[labels[-1]])
     source = chain(Given(submitted([0, 10, 11, 20, 22])), ("jitter", {"by": "3s"}))
     jobs = read(source)
     assert (numbers(jobs), times(jobs)) == ([1, 3, 2, 4, 5], [0, 11, 12, 23, 23])

@@ -1,7 +1,7 @@
 """The transform `scale-load`, by hand."""
 
 from hpcsched.workload.transform import TransformAccount
-from hpcsched.workload.transforms.job_changes import ScaleLoad, ScaleLoadParams
+from hpcsched.workload.transforms.job_transforms import ScaleLoad, ScaleLoadParams
 from tests.workload.transforms.chains import submitted, times
 
 

@@ -1,7 +1,7 @@
 """How many units fit on the idle system, by hand."""
 
 from hpcsched.system.system import Request
-from hpcsched.workload.transforms.job_changes import Rooms, asking
+from hpcsched.workload.transforms.job_transforms import Rooms, asking
 from tests.builders import one_type
 
 ROOMS = Rooms(one_type(4, 3))

@@ -4,7 +4,7 @@ import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.workload.transform import TransformAccount
-from hpcsched.workload.transforms.job_selection import Window, WindowParams
+from hpcsched.workload.transforms.job_transforms import Window, WindowParams
 from tests.workload.transforms.chains import numbers, submitted, times
 
 MIDNIGHT = 1_000_080_000

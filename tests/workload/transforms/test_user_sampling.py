@@ -4,7 +4,7 @@ from itertools import combinations
 from types import SimpleNamespace
 
 from hpcsched.workload.transform import TransformAccount
-from hpcsched.workload.transforms.job_selection import SampleUsers, SampleUsersParams
+from hpcsched.workload.transforms.job_transforms import SampleUsers, SampleUsersParams
 from tests.workload.transforms.chains import Given, chain, read, submitted
 
 USERS = range(1, 401)

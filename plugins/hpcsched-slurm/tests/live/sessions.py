@@ -8,7 +8,7 @@ from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.core_rules import list_rule
 from hpcsched.dispatching.rules.orders import ArrivalOrder
-from hpcsched.prediction.corrections import OneSecond
+from hpcsched.prediction.predictor import OneSecond
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.system.cluster import ClusterState
 from hpcsched.system.shared_resources import Draw, SharedResource

@@ -1,6 +1,6 @@
 """Reservations of a cluster become outages of a site."""
 
-from hpcsched.prediction.corrections import OneSecond
+from hpcsched.prediction.predictor import OneSecond
 from hpcsched.system.cluster import ClusterNode, ClusterOutage, ClusterState
 from hpcsched_slurm.live.snapshot import (
     Asked,

@@ -5,7 +5,7 @@ import pytest
 
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.errors import InputError
-from hpcsched.prediction.corrections import OneSecond
+from hpcsched.prediction.predictor import OneSecond
 from hpcsched.simulation.check import BadDecisionError, check_decision
 from hpcsched.system.cluster import ClusterNode
 from hpcsched.system.space import NodeAllocation

@@ -14,8 +14,7 @@ from hpcsched.dispatching.problem import (
     WaitingJob,
     waiting_job,
 )
-from hpcsched.prediction.corrections import Correction
-from hpcsched.prediction.predictor import corrected_run_time
+from hpcsched.prediction.predictor import Correction, corrected_run_time
 from hpcsched.system.cluster import ClusterJob, ClusterOutage, ClusterState
 from hpcsched.system.outages import Outage
 from hpcsched.system.space import NodeAllocation, most_draw, units_that_fit

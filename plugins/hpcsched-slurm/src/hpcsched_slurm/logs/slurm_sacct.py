@@ -17,9 +17,8 @@ from hpcsched.system.system import Request, System
 from hpcsched.workload.readers.accounting_log import (
     AccountingLogSource,
 )
-from hpcsched.workload.readers.log_source import Block
+from hpcsched.workload.readers.log_source import Block, Record
 from hpcsched.workload.readers.policies import SetAsideError
-from hpcsched.workload.readers.record_source import Record
 from hpcsched.workload.trace_calendar import ZONE_NAME, time_zone
 from hpcsched_slurm.logs.local_clock import LocalClock
 from hpcsched_slurm.logs.sacct_rows import Row, SacctRows, parse_job_id, what_it_is

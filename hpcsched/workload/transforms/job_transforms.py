@@ -1,7 +1,10 @@
-"""Transforms that change jobs: `scale-sizes`, `attach`, `jitter` and `scale-load`."""
+"""Transforms: those that select jobs, and those that change submit times and requests."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from heapq import heappop, heappush
+from itertools import chain, islice
+from sys import maxsize
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationInfo, field_validator
@@ -9,79 +12,200 @@ from pydantic import Field, ValidationInfo, field_validator
 from hpcsched.context import Context
 from hpcsched.parameters import (
     LARGEST,
+    Listed,
     Params,
     PositiveAmount,
     PositiveDuration,
     ResourceType,
     parse_amount,
 )
-from hpcsched.registration import KEEPS_REQUESTS, builtin
+from hpcsched.registration import KEEPS_REQUESTS, KEEPS_WAITS, builtin
 from hpcsched.system.space import Rooms, asking
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.synthetic.draws import Draws
+from hpcsched.workload.trace_calendar import Span
 from hpcsched.workload.transform import SeededParams, TransformAccount, own_seed, own_share
 
 
-class ScaleSizesParams(Params):
-    """Parameters of `scale-sizes`: the factor."""
+class FirstParams(Params):
+    """Parameters of `first`: number of jobs, and of jobs before them."""
 
-    factor: float = Field(
-        ge=0.001, le=1000, description="Factor of the number of units of each job."
+    jobs: int = Field(ge=1, description="Maximum number of jobs, from the beginning.")
+    skip: int = Field(
+        0, ge=0, description="Number of jobs to skip first; they do not count as `jobs`."
     )
 
 
 @builtin(
     "transform",
-    "scale-sizes",
-    ScaleSizesParams,
-    summary="more or less load, by the number of units of each job",
-    capabilities={KEEPS_REQUESTS},
+    "first",
+    FirstParams,
+    summary="a number of jobs from the beginning",
+    capabilities={KEEPS_REQUESTS, KEEPS_WAITS},
 )
-class ScaleSizes:
-    """Transform that multiplies the units of each job, and its draws from shared resources.
+class First:
+    """Transform that passes on the first jobs and reads no further.
 
-    Units are rounded up or down by a draw for each job, so that the mean is right: 1.25 is 2 for a
-    quarter of the jobs. A job keeps at least one unit. A job with a changed number of units counts
-    as `size_scaled`. One that no longer fits on the idle system gets as many units as fit, and
-    counts as clipped, `scaled_too_large`.
+    Skipped jobs before them count as `before_first_jobs`, and jobs that earlier transforms have
+    read ahead as `after_first_jobs`.
     """
 
-    def __init__(self, params: ScaleSizesParams, context: Context) -> None:
-        self._factor = params.factor
-        self._seed = context.seed
-        self._rooms = Rooms(context.system)
+    def __init__(self, params: FirstParams) -> None:
+        self._params = params
 
     def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
-        """Yield the jobs."""
+        """Yield the first jobs after the skipped ones."""
+        # `islice` accepts no larger numbers.
+        skip, count = min(self._params.skip, maxsize), min(self._params.jobs, maxsize)
+        for _ in islice(jobs, skip):
+            account.skip("before_first_jobs")
+        yield from islice(jobs, count)
+        account.end("after_first_jobs")
+
+
+class WindowParams(Span):
+    """Parameters of `window`: jobs submitted from `start` on and before `end`."""
+
+    shift: bool = Field(
+        True,
+        description="Make the window's start second 0; dates stay as they were."
+        " Otherwise submit times stay.",
+    )
+
+
+@builtin(
+    "transform",
+    "window",
+    WindowParams,
+    summary="the jobs submitted within a part of the trace",
+    capabilities={KEEPS_REQUESTS, KEEPS_WAITS},
+)
+class Window:
+    """Transform that passes on the jobs of a window, and stops at its end.
+
+    Other jobs count as `outside_window`, as far as they were read. Jobs that run at its beginning
+    are left out: the system is empty then.
+    """
+
+    def __init__(self, params: WindowParams) -> None:
+        self._params = params
+
+    def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
+        """Yield the jobs of the window."""
+        first = next(jobs, None)
+        if first is None:
+            return
+        start, end = self._params.seconds(account.comments, first.job.submit_time)
+        shift = start if self._params.shift else 0
+        # Header comments move with second 0, so that dates in later transforms stay right.
+        account.move_origin(shift)
+        for job, run_time in chain((first,), jobs):
+            if end is not None and job.submit_time >= end:
+                account.end("outside_window")
+                return
+            if job.submit_time < start:
+                account.skip("outside_window")
+            elif shift:
+                yield TracedJob(job._replace(submit_time=job.submit_time - shift), run_time)
+            else:
+                yield TracedJob(job, run_time)
+
+
+class SampleUsersParams(SeededParams):
+    """Parameters of `sample-users`: share of the users, and seed."""
+
+    share: float = Field(
+        gt=0,
+        le=1,
+        description="Share of users to keep; each user is drawn on its own.",
+    )
+
+
+@builtin(
+    "transform",
+    "sample-users",
+    SampleUsersParams,
+    summary="the jobs of a share of the users",
+    capabilities={KEEPS_REQUESTS, KEEPS_WAITS},
+)
+class SampleUsers:
+    """Transform that passes on all jobs of some users; the others' count as `not_sampled`.
+
+    The selection of a user depends on the user's number and the seeds alone. A larger share keeps
+    the same users, and more. Jobs without a user are kept. Memory: one answer for each user.
+    """
+
+    def __init__(self, params: SampleUsersParams, context: Context) -> None:
+        self._params = params
+        self._seed = context.seed
+
+    def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
+        """Yield the jobs of the selected users."""
+        keeps: dict[int | None, bool] = {None: True}
         for traced in jobs:
-            job, run_time = traced
-            exact = job.units * self._factor
-            # By the job's number, so that a job's size does not depend on other jobs.
-            up = exact - int(exact) > own_share(self._seed, job.job_id)
-            units = max(int(exact) + up, 1)
-            if units > job.units:
-                # A job that did not fit before does not become smaller.
-                room = max(self._rooms.room_for(job.request), job.units)
-                if units > room:
-                    account.clip("scaled_too_large")
-                    units = room
-            if units == job.units:
+            user = traced.job.user
+            keep = keeps.get(user)
+            if keep is None:
+                # One number per user, compared with the share: larger shares include smaller ones.
+                drawn = own_share(self._seed, self._params.seed, user or 0)
+                keep = keeps[user] = drawn < self._params.share
+            if keep:
                 yield traced
             else:
-                account.change("size_scaled")
-                yield TracedJob(_sized(job, units), run_time)
+                account.skip("not_sampled")
 
 
-def _sized(job: Job, units: int) -> Job:
-    """Return a job with another number of units, and the same draw of each unit.
+class Flurry(Span):
+    """Known flurry: the jobs of a user, submitted from `start` on and before `end`."""
 
-    A draw in the trace that its units do not share evenly is rounded up, so that no positive draw
-    becomes 0.
-    """
-    drawn = tuple(
-        (resource, -(-amount * units // job.units)) for resource, amount in job.shared_requests
+    user: int = Field(ge=0, description="The number of the user.")
+
+
+class WithoutFlurriesParams(Params):
+    """Parameters of `without-flurries`: the list of flurries."""
+
+    flurries: Annotated[tuple[Flurry, ...], Listed] = Field(
+        min_length=1, description="Flurries that are known, each a user and a part of the trace."
     )
-    return job._replace(request=job.request._replace(units=units, shared_requests=drawn))
+
+
+@builtin(
+    "transform",
+    "without-flurries",
+    WithoutFlurriesParams,
+    summary="the jobs that belong to no burst of a single user's activity",
+    capabilities={KEEPS_REQUESTS, KEEPS_WAITS},
+)
+class WithoutFlurries:
+    """Transform that removes the jobs of flurries, which count as `flurry`.
+
+    Tsafrir and Feitelson, *Instability in parallel job scheduling simulation: the role of workload
+    flurries* (IPDPS 2006), show that a burst of many similar jobs of one user, which is unlikely
+    to happen again, can decide the result of a simulation. The cleaned logs of the Parallel
+    Workloads Archive leave out such bursts, found by inspection.
+    """
+
+    def __init__(self, params: WithoutFlurriesParams) -> None:
+        self._params = params
+
+    def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
+        """Yield the jobs outside flurries."""
+        first = next(jobs, None)
+        if first is None:
+            return
+        known: dict[int | None, list[tuple[int, int | None]]] = defaultdict(list)
+        for flurry in self._params.flurries:
+            span = flurry.seconds(account.comments, first.job.submit_time)
+            known[flurry.user].append(span)
+        for traced in chain((first,), jobs):
+            user, submit_time = traced.job.user, traced.job.submit_time
+            if any(
+                start <= submit_time and (end is None or submit_time < end)
+                for start, end in known.get(user, ())
+            ):
+                account.skip("flurry")
+            else:
+                yield traced
 
 
 UNIT = "unit"
