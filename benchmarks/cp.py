@@ -34,7 +34,7 @@ WORKLOADS = {
     "eurora": ("eurora-day-easy.yaml", ["trace.load=6"]),
     "kit": ("kit-week-easy.yaml", ["trace.load=6"]),
 }
-FORMULATIONS = ("hcp19", "joint-now", "node-time", "pcp21", "pcp20", "pcp4", "pcp19")
+FORMULATIONS = ("hcp19", "joint-now", "pcp21", "pcp20", "pcp4", "pcp19")
 QUEUES = (10, 30, 50, 100)
 PROBLEMS = 25
 LARGE = 158_976

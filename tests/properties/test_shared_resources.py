@@ -18,7 +18,7 @@ trace: {source: lublin99, jobs: 1}
 dispatcher: {name: %s%s}
 objective: af
 """
-SOLVERS = ("best-of", "cp", "hcp19", "joint-now", "node-time", "pcp19", "pcp20", "pcp21", "pcp4")
+SOLVERS = ("best-of", "cp", "hcp19", "joint-now", "pcp19", "pcp20", "pcp21", "pcp4")
 NAMES = [
     installed.plugin.name
     for installed in registry().of_kind("dispatcher")

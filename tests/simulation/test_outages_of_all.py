@@ -27,7 +27,7 @@ name: any
 system: {groups: [{name: node, count: 1, resources: {core: 1}}]}
 trace: {source: swf, path: none.swf}
 """
-SOLVING = {"best-of", "cp", "hcp19", "joint-now", "node-time", "pcp19", "pcp20", "pcp21", "pcp4"}
+SOLVING = {"best-of", "cp", "hcp19", "joint-now", "pcp19", "pcp20", "pcp21", "pcp4"}
 NAMES = [
     installed.plugin.name
     for installed in build_registry(external=False).of_kind("dispatcher")

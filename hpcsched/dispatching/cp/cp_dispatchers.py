@@ -14,11 +14,9 @@ from hpcsched.dispatching.cp.cp_improver import CpImprover, Method, SolverClient
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.formulations.joint_now import joint_now
-from hpcsched.dispatching.cp.formulations.node_time import node_time
 from hpcsched.dispatching.cp.formulations.pcp4 import pcp4
 from hpcsched.dispatching.cp.formulations.pcp19 import pcp19
-from hpcsched.dispatching.cp.formulations.pcp20 import pcp20
-from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
+from hpcsched.dispatching.cp.formulations.unit_positions import pcp20, pcp21
 from hpcsched.dispatching.cp.solver_limits import Budget, StoppingRule
 from hpcsched.dispatching.cp.solver_process import InProcess, SolverProcess
 from hpcsched.dispatching.planned_cost import (
@@ -129,19 +127,7 @@ def make_pcp20(params: cp_params.PaperParams, context: Context) -> PlanningDispa
 )
 def make_pcp21(params: cp_params.Pcp21Params, context: Context) -> PlanningDispatcher:
     """Return PCP'21, or PCP'21s."""
-    formulation = pcp21(symmetric=params.symmetric, shared_positions=params.shared_positions)
-    return cp_dispatcher(formulation, params, context)
-
-
-@builtin(
-    "dispatcher",
-    "node-time",
-    cp_params.PlanAllParams,
-    summary="CP: nodes and times of units on one long line",
-)
-def make_node_time(params: cp_params.PlanAllParams, context: Context) -> PlanningDispatcher:
-    """Return `node-time`."""
-    return cp_dispatcher(node_time(), params, context)
+    return cp_dispatcher(pcp21(symmetric=params.symmetric), params, context)
 
 
 @builtin(

@@ -182,12 +182,6 @@ class Pcp21Params(PaperParams):
         description="PCP'21s: the same model; a solver with the papers' search tries one placement"
         " of a job for each start time.",
     )
-    shared_positions: bool = Field(
-        False,
-        description="Leave out the positions of a resource type that never limits: each job asks"
-        " for at least as large a share of another type. A smaller model, which is not in the"
-        " papers.",
-    )
 
 
 class ImproveParams(PlanAllParams):

@@ -8,11 +8,9 @@ from hpcsched.dispatching.cp.cp_improver import CpImprover, Method, SolverClient
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.formulations.joint_now import joint_now
-from hpcsched.dispatching.cp.formulations.node_time import node_time
 from hpcsched.dispatching.cp.formulations.pcp4 import pcp4
 from hpcsched.dispatching.cp.formulations.pcp19 import pcp19
-from hpcsched.dispatching.cp.formulations.pcp20 import pcp20
-from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
+from hpcsched.dispatching.cp.formulations.unit_positions import pcp20, pcp21
 from hpcsched.dispatching.cp.model_solving import Answer, Task
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits
 from hpcsched.dispatching.cp.solver_process import InProcess
@@ -42,8 +40,6 @@ FORMULATIONS: dict[str, Formulation] = {
     "pcp4": pcp4(),
     "pcp20": pcp20(),
     "pcp21": pcp21(),
-    "pcp21, shared": pcp21(shared_positions=True),
-    "node-time": node_time(),
     "joint-now": joint_now(),
 }
 
@@ -71,7 +67,7 @@ ARRIVAL_AND_SHORTEST: tuple[QueueOrder, ...] = (ArrivalOrder(), KeyOrder(shortes
 
 
 def cp_dispatcher(
-    formulation: Formulation | str = "node-time",
+    formulation: Formulation | str = "pcp19",
     *,
     solver: Any = None,
     objective: Any = None,

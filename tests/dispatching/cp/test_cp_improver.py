@@ -85,7 +85,7 @@ def test_never_worse_than_the_list_plans_at_hand(objective: Any) -> None:
 
     sample = sample_workloads(seed=1, count=30)[2]
     check_replay(
-        cp_dispatcher("node-time", solver=Scripted(look), objective=objective),
+        cp_dispatcher("pcp19", solver=Scripted(look), objective=objective),
         sample.system,
         sample.jobs,
     )
@@ -165,7 +165,7 @@ def test_no_answer(status: Any, orders: Any) -> None:
 
 
 @pytest.mark.parametrize("decode", ["list", "prb"])
-@pytest.mark.parametrize("name", ["hcp19", "node-time", "joint-now"])
+@pytest.mark.parametrize("name", ["hcp19", "pcp19", "joint-now"])
 def test_no_answer_ever(name: str, decode: Any) -> None:
     """A solver that never answers costs no job."""
     for sample in sample_workloads(seed=2, count=25):
@@ -182,7 +182,7 @@ def test_plans_that_put_everything_off() -> None:
         return Answer("feasible", plan._replace(starts=plan.starts + 5), 1, 0.0)
 
     sample = sample_workloads(seed=3, count=20)[2]
-    for name in ("hcp19", "node-time", "joint-now"):
+    for name in ("hcp19", "pcp19", "joint-now"):
         for decode in ("list", "prb"):
             dispatcher = cp_dispatcher(name, solver=Scripted(later), orders=(), decode=decode)
             check_replay(dispatcher, sample.system, sample.jobs)

@@ -12,7 +12,7 @@ from hpcsched.dispatching.cp.backends.backend import Backend, DataBackend
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPostpone
 from hpcsched.dispatching.cp.formulation import Formulation
-from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
+from hpcsched.dispatching.cp.formulations.unit_positions import pcp21
 from hpcsched.dispatching.cp.model_solving import Answer, Task
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.cp.solver_process import InProcess
@@ -49,15 +49,13 @@ QUICK = {
     "ortools": SOLVERS["ortools"],
 }
 PAPERS = ("hcp19", "pcp19", "pcp4", "pcp20", "pcp21")
-OURS = ("node-time", "joint-now", "pcp21, shared")
+OURS = ("joint-now",)
 VARIANTS: dict[str, Formulation] = {
     "pcp21, symmetric": pcp21(symmetric=True),
     **{name: FORMULATIONS[name] for name in OURS},
 }
 MEANING = {
     "pcp21, symmetric": "pcp21",
-    "pcp21, shared": "pcp21",
-    "node-time": "pcp19",
 }
 """Formulations that mean what another one does, with other variables or another search."""
 

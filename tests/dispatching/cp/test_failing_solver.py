@@ -30,7 +30,6 @@ OTHERS = (
     "pcp20",
     "pcp21",
     "{name: pcp21, symmetric: true}",
-    "node-time",
     "joint-now",
     "cp",
     "best-of",

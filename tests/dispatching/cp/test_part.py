@@ -151,7 +151,7 @@ def test_plans_go_from_the_part_to_the_whole(step: int, aggregated: bool) -> Non
     ]
 
 
-@pytest.mark.parametrize("name", ["hcp19", "node-time", "pcp4", "joint-now"])
+@pytest.mark.parametrize("name", ["hcp19", "pcp19", "pcp4", "joint-now"])
 @pytest.mark.parametrize(
     "more",
     [{}, {"largest_model": 20}, {"backend": OrTools(largest=800)}],

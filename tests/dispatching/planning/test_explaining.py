@@ -158,7 +158,7 @@ def test_a_solver_postpones() -> None:
             placed[i, (np.arange(units) + {30: 1, 10: 3}.get(int(time), 0)) % nodes] = 1
         return Answer("feasible", Plan(starts, placed), 1, 0.0)
 
-    dispatcher = cp_dispatcher("node-time", solver=Scripted(plan), objective=AF(), orders=())
+    dispatcher = cp_dispatcher("pcp19", solver=Scripted(plan), objective=AF(), orders=())
     decision = dispatcher.dispatch(asked())
     assert sorted(start.job_id for start in decision.starts) == [2, 4]
     assert decision.reasons == (

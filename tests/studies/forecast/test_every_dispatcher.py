@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[3]
 SCENARIO = str(ROOT / "scenarios" / "small-easy.yaml")
 RULES = ("conservative", "easy", "list", "prb", "relaxed", "slack", "slurm-backfill")
 SEARCHES = (
-    "best-of", "cp", "hcp19", "hyper", "joint-now", "node-time", "order-search",
+    "best-of", "cp", "hcp19", "hyper", "joint-now", "order-search",
     "pcp19", "pcp20", "pcp21", "pcp4",
 )  # fmt: skip
 """Dispatchers with a solver or a search."""

@@ -17,11 +17,8 @@ from hpcsched._core import PostponeMode, PostponeSearch
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.formulations import (
     joint_now,
-    node_time,
     pcp4,
     pcp19,
-    pcp20,
-    pcp21,
     scheduling,
     unit_positions,
 )
@@ -47,12 +44,6 @@ _NEVER = 1 << 62
 
 _Functions = tuple[Callable[..., Any], ...]
 
-_POSITIONS: tuple[PostponeMode, _Functions, _Functions] = (
-    PostponeMode.POSITIONS,
-    (unit_positions.on_nodes, unit_positions.no_overlap),
-    (scheduling.cumulatives, scheduling.disjunctions, pcp21.ascending, pcp20.all_different),
-)
-
 MEANINGS: dict[Any, tuple[PostponeMode, _Functions, _Functions]] = {
     scheduling.Nowhere: (PostponeMode.AGGREGATED, (scheduling.system_cumulatives,), ()),
     joint_now.CountsNow: (
@@ -70,13 +61,16 @@ MEANINGS: dict[Any, tuple[PostponeMode, _Functions, _Functions]] = {
         (pcp4.all_units, pcp4.node_capacities),
         (scheduling.cumulatives, scheduling.disjunctions),
     ),
-    node_time.UnitNodes: (
-        PostponeMode.COUNTS,
-        (node_time.nodes_of_units, node_time.line_cumulatives),
-        (node_time.all_nodes_together,),
+    unit_positions.UnitPositions: (
+        PostponeMode.POSITIONS,
+        (unit_positions.on_nodes, unit_positions.no_overlap),
+        (
+            scheduling.cumulatives,
+            scheduling.disjunctions,
+            unit_positions.ascending,
+            unit_positions.all_different,
+        ),
     ),
-    unit_positions.all_types: _POSITIONS,
-    pcp21.needed_types: _POSITIONS,
 }
 """The mode of the search by the variables of a formulation, with the constraints that it keeps, and
 others that leave at least one best plan."""

@@ -1,4 +1,4 @@
-"""The shared part of PCP'20 and PCP'21: positions of units in one array of all resources of a type.
+"""PCP'20 and PCP'21: positions of units in one array of all resources of a type.
 
 Model (Galleguillos et al., CP 2021, section 3; PCP'20 preprint, section 3; PCP₅ in the thesis,
 section 6.2): the resources of type r of all nodes are an array, in the order of the nodes, of
@@ -19,6 +19,19 @@ good by count can have no positions.
 
 There are |Q̄| + Σᵢ rnᵢ · |R| decision variables, as the papers count them; types of which a job
 asks nothing have none.
+
+Units of a job can change places in PCP'20, where alldifferent([yᵢᵣⱼ]) over the units j of each job
+i with rnᵢ > 1 and each r says no more than the boxes. In PCP'21 they are in order: yᵢᵣⱼ < yᵢᵣⱼ₊₁.
+That loses nothing for all types at once: the units of a job are alike and run at the same time, so
+that those on one node can exchange their positions of any one type, and nodes are in the same order
+in all.
+
+The search takes the job of the highest priority, gives it its earliest start, and then its
+positions, in PCP'20 the largest value first, in PCP'21 the least, units in turn; ours takes them by
+resource type, that of which least is available now first. PCP'21s, for jobs that all ask for the
+same resource types, has the model of PCP'21; the paper breaks the symmetry between types in the
+search alone: where a job's positions have failed, or are to be improved, it goes back to the job's
+start rather than to other positions.
 
 Ours departs in this.
 
@@ -47,7 +60,7 @@ from typing import Any, NamedTuple
 import cpmpy as cp
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import ModelParts, Variable
+from hpcsched.dispatching.cp.formulation import Formulation, ModelParts, Variable
 from hpcsched.dispatching.cp.formulations.scheduling import cumulatives, disjunctions
 from hpcsched.dispatching.cp.no_overlap_2d import NoOverlap2D
 from hpcsched.dispatching.planning.model_data import BoolArray, ModelData, Plan
@@ -224,14 +237,37 @@ def merged_boxes(taken: dict[int, list[Box]], r: int, numbering: Numbering) -> l
     return merged
 
 
-def variable_count(data: ModelData, types: int) -> int:
-    """Return |Q̄| + Σᵢ rnᵢ · |R|, |R| being `types`."""
-    return data.job_count + int(data.units.sum()) * types
+def pcp20() -> Formulation:
+    """Return PCP'20: starts and positions of units."""
+    return Formulation(
+        "PCP'20",
+        "restriction",
+        "plan",
+        variable_count,
+        largest_area,
+        UnitPositions,
+        (*POSITION_CONSTRAINTS, all_different),
+        last_node_first=True,
+    )
 
 
-def variables_of_all_types(data: ModelData) -> int:
+def pcp21(*, symmetric: bool = False) -> Formulation:
+    """Return PCP'21: starts and positions of units, in order; with `symmetric`, PCP'21s."""
+    return Formulation(
+        "PCP'21s" if symmetric else "PCP'21",
+        "restriction",
+        "plan",
+        variable_count,
+        largest_area,
+        UnitPositions,
+        (*POSITION_CONSTRAINTS, ascending),
+        back_to_start=symmetric,
+    )
+
+
+def variable_count(data: ModelData) -> int:
     """Return |Q̄| + Σᵢ rnᵢ · |R|."""
-    return variable_count(data, data.type_count)
+    return data.job_count + int(data.units.sum()) * data.type_count
 
 
 def largest_area(data: ModelData) -> int:
@@ -239,37 +275,26 @@ def largest_area(data: ModelData) -> int:
     return int(data.totals.max(initial=1)) * data.horizon
 
 
-def scarcest_first(data: ModelData) -> list[int]:
-    """Return the resource types by the amount available now, the scarcest first."""
-    order: list[int] = data.available.sum(axis=0).argsort(kind="stable").tolist()
-    return order
-
-
-def all_types(data: ModelData) -> "UnitPositions":
-    """Return positions of all resource types."""
-    return UnitPositions(data, scarcest_first(data))
-
-
 class UnitPositions:
-    """Positions of units, of some resource types.
+    """Positions of units.
 
     Attributes
     ----------
     types
-        Numbers of the resource types that have positions, in the order to branch on them.
+        Numbers of the resource types, the scarcest now first.
     numbering
         Numbers of the nodes, and their positions.
     nodes
         `nodes[i][j]`: number of the node of unit j of job i; a number if there is no choice.
     origins
-        `origins[i][r][j]`: first position of the unit, for the modelled types that job i asks for.
+        `origins[i][r][j]`: first position of the unit, for the types that job i asks for.
     within
         `within[i][j][k]`: whether the unit is in the k-th segment; empty if there is only one.
     """
 
-    def __init__(self, data: ModelData, types: Sequence[int]) -> None:
+    def __init__(self, data: ModelData) -> None:
         self._data = data
-        self.types = types
+        self.types: list[int] = data.available.sum(axis=0).argsort(kind="stable").tolist()
         self.numbering = numbered(data)
         self.nodes: list[list[Variable]] = []
         self.origins: list[dict[int, list[Variable]]] = []
@@ -277,7 +302,7 @@ class UnitPositions:
         self.within: list[list[list[Variable]]] = []
         begins = self.numbering.first
         for i, units in enumerate(data.units.tolist()):
-            asked = {r: int(data.requests[i, r]) for r in types if data.requests[i, r]}
+            asked = {r: int(data.requests[i, r]) for r in self.types if data.requests[i, r]}
             segments = _segments(data, i, self.numbering, list(asked))
             first, last = segments[0].first, segments[-1].last
             several = range(len(segments) if len(segments) > 1 else 0)
@@ -423,3 +448,23 @@ def no_overlap(parts: ModelParts) -> list[Any]:
 
 POSITION_CONSTRAINTS = (on_nodes, cumulatives, disjunctions, no_overlap)
 """What PCP'20 and PCP'21 have in common."""
+
+
+def all_different(parts: ModelParts) -> list[Any]:
+    """Return that units of a job do not begin at one position, which the boxes imply."""
+    return [
+        cp.AllDifferent(origins)
+        for by_type in parts.placing.origins
+        for origins in by_type.values()
+        if len(origins) > 1
+    ]
+
+
+def ascending(parts: ModelParts) -> list[Any]:
+    """Return yᵢᵣⱼ < yᵢᵣⱼ₊₁: as units of a job do not overlap, each begins where the last one ends."""
+    return [
+        origin + int(parts.data.requests[i, r]) <= later
+        for i, by_type in enumerate(parts.placing.origins)
+        for r, origins in by_type.items()
+        for origin, later in pairwise(origins)
+    ]

@@ -277,9 +277,7 @@ def test_searches_that_start_anew_are_counted_together():
 def test_a_tiny_budget_ends_the_search(case):
     """There is a plan that can be carried out, or none; nothing is proved."""
     data = crowd(12)
-    outcome, _ = answer(
-        case.backend, FORMULATIONS["node-time"], data, Budget(1e-6), list_plan(data)
-    )
+    outcome, _ = answer(case.backend, FORMULATIONS["pcp19"], data, Budget(1e-6), list_plan(data))
     assert outcome.status in ("unknown", "feasible")
 
 
@@ -288,7 +286,7 @@ def test_time_limits_end_the_search(case):
     """With a stopping rule, starting again keeps the best plan."""
     data = crowd(6)
     rule = StoppingRule(first=0.1, most=0.3, extensions=1)
-    outcome, _ = answer(case.backend, FORMULATIONS["node-time"], data, rule, list_plan(data))
+    outcome, _ = answer(case.backend, FORMULATIONS["pcp19"], data, rule, list_plan(data))
     assert outcome.status != "infeasible"
 
 

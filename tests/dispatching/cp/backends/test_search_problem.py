@@ -15,7 +15,7 @@ from hpcsched.dispatching.cp.backends.schedule_or_postpone import (
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.formulations.pcp4 import pcp4
-from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
+from hpcsched.dispatching.cp.formulations.unit_positions import pcp21
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.start_time_costs import StartCostFunction
 from tests.dispatching.cp.backends.made_jobs import jobs

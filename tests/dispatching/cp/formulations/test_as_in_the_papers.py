@@ -91,7 +91,7 @@ def test_pcp21s_is_the_model_of_pcp21_whatever_jobs_ask_for() -> None:
     unlike = make_problem(make_system(2, core=4, mem=6), MEMORY)
     for problem, plain, shared in ((alike, 2 + 3 * 2, 2 + 3), (unlike, 3 + 4 * 2, 3 + 4 * 2)):
         counts = []
-        for choice in ("symmetric: false", "symmetric: true", "shared_positions: true"):
+        for choice in ("symmetric: false", "symmetric: true"):
             task = asked(dispatcher_of(f"{{name: pcp21, {choice}, orders: []}}"), problem)
             assert task.formulation.back_to_start is (choice == "symmetric: true")
             counts.append(task.formulation.build(task.data).variables)

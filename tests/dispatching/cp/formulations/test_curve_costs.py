@@ -54,7 +54,7 @@ def test_the_cheapest_start_is_found(curve: StartCostFunction) -> None:
 def test_exact_formulations_reach_the_optimum_of_curves(data: Any) -> None:
     """Trying every start up to the horizon finds nothing better, nor does cutting lose it."""
     best = optimum_by_all_starts(data)
-    for name in ("pcp19", "pcp4", "node-time"):
+    for name in ("pcp19", "pcp4"):
         found = solve(Task(FORMULATIONS[name], data, OrTools(), Budget(60)))
         assert found.plan is not None
         assert (found.status, found.objective) == ("optimal", best)

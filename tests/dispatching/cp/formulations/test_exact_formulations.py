@@ -11,11 +11,9 @@ from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.formulations.joint_now import joint_now
-from hpcsched.dispatching.cp.formulations.node_time import node_time
 from hpcsched.dispatching.cp.formulations.pcp4 import pcp4
 from hpcsched.dispatching.cp.formulations.pcp19 import pcp19
-from hpcsched.dispatching.cp.formulations.pcp20 import pcp20
-from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
+from hpcsched.dispatching.cp.formulations.unit_positions import pcp20, pcp21
 from hpcsched.dispatching.cp.model_solving import Answer, Task, solve
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.planning.list_plans import ListPlanner
@@ -28,8 +26,8 @@ from tests.dispatching.cp.tiny import (
 )
 from tests.strategies import tries
 
-EXACT = {"pcp19": pcp19(), "pcp4": pcp4(), "node-time": node_time()}
-RESTRICTIONS = {"pcp20": pcp20(), "pcp21": pcp21(), "pcp21, shared": pcp21(shared_positions=True)}
+EXACT = {"pcp19": pcp19(), "pcp4": pcp4()}
+RESTRICTIONS = {"pcp20": pcp20(), "pcp21": pcp21()}
 RELAXATIONS = {
     "hcp19": hcp19(),
     "joint-now": joint_now(),

@@ -8,11 +8,9 @@ import pytest
 
 from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.formulations.joint_now import joint_now
-from hpcsched.dispatching.cp.formulations.node_time import node_time
 from hpcsched.dispatching.cp.formulations.pcp4 import pcp4
 from hpcsched.dispatching.cp.formulations.pcp19 import pcp19
-from hpcsched.dispatching.cp.formulations.pcp20 import pcp20
-from hpcsched.dispatching.cp.formulations.pcp21 import pcp21
+from hpcsched.dispatching.cp.formulations.unit_positions import pcp20, pcp21
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.planning.model_building import select
@@ -56,7 +54,6 @@ def data_of(nodes: int) -> ModelData:
         (pcp4(), 2 + 3 * 2, 2 + 10 * 2),  # and for each node a count for each job
         (pcp20(), 2 + 2 * (1 + 3), 2 + 2 * (1 + 3)),  # and for each type a position of each unit
         (pcp21(), 2 + 2 * (1 + 3), 2 + 2 * (1 + 3)),
-        (node_time(), 2 + (1 + 3), 2 + (1 + 3)),  # and a place on the line for each unit
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, int) else "",
 )
