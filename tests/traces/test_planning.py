@@ -18,7 +18,6 @@ NAMES = [
     for installed in build_registry(external=False).of_kind("dispatcher")
     if issubclass(installed.plugin.params, CpParams)
 ]
-VARIANTS = ["{name: pcp21, shared_positions: true}"]
 ANSWERED = ("optimal", "feasible")
 
 
@@ -71,7 +70,7 @@ def check(summary: dict[str, Any], jobs: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dispatcher", [*NAMES, *VARIANTS])
+@pytest.mark.parametrize("dispatcher", NAMES)
 def test_cerit_sc(dispatcher: str, tmp_path: Path) -> None:
     """Cores and memory on two kinds of node: the start of a real log, ten times as dense.
 
@@ -84,7 +83,7 @@ def test_cerit_sc(dispatcher: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dispatcher", [*NAMES, *VARIANTS])
+@pytest.mark.parametrize("dispatcher", NAMES)
 def test_a_crowded_day_on_eurora(dispatcher: str, tmp_path: Path) -> None:
     """Four resource types, GPUs and MICs on half of the nodes each."""
     settings = ("trace.jobs=150", f"dispatcher={dispatcher}")

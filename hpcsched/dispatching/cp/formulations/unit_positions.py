@@ -461,7 +461,7 @@ def all_different(parts: ModelParts) -> list[Any]:
 
 
 def ascending(parts: ModelParts) -> list[Any]:
-    """Return yᵢᵣⱼ < yᵢᵣⱼ₊₁: as units of a job do not overlap, each begins where the last one ends."""
+    """Return yᵢᵣⱼ < yᵢᵣⱼ₊₁: each unit begins where the last one ends, or later."""
     return [
         origin + int(parts.data.requests[i, r]) <= later
         for i, by_type in enumerate(parts.placing.origins)
