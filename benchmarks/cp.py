@@ -19,7 +19,7 @@ from hpcsched.dispatching.cp.model_solving import Answer, Task
 from hpcsched.dispatching.cp.solver_process import Solver
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
-from hpcsched.dispatching.planning.list_plans import ListPlanner
+from hpcsched.dispatching.planning.plan_improver import ListPlanner
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, waiting_job
 from hpcsched.runs.assembly import assemble

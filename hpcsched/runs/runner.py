@@ -348,7 +348,7 @@ def planned_offline(assembly: Assembly, parts: Parts) -> tuple[OfflinePlan, Part
     Planning begins with the on-line schedule of the dispatcher, among other plans.
     """
     # It imports all that plans, which few dispatchers do off-line.
-    from hpcsched.dispatching.offline.plan_replay import ReplaysPlan  # noqa: PLC0415
+    from hpcsched.dispatching.offline.planner import ReplaysPlan  # noqa: PLC0415
 
     dispatcher = assembly.dispatcher
     assert isinstance(dispatcher, PlansOffline)

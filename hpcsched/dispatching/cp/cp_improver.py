@@ -12,11 +12,10 @@ from hpcsched.dispatching.cp.model_solving import Answer, Task, largest_number
 from hpcsched.dispatching.cp.solver_limits import Limits, share
 from hpcsched.dispatching.cp.solver_process import Solver
 from hpcsched.dispatching.decision import SOLVED, SolverCall
-from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_building import select
 from hpcsched.dispatching.planning.model_data import ModelData, Plan, fault_of
 from hpcsched.dispatching.planning.plan_execution import ExecutedPlan
-from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound, Plans
+from hpcsched.dispatching.planning.plan_improver import Improved, ListPlanner, PlanningRound, Plans
 from hpcsched.dispatching.planning.selection import Selection
 from hpcsched.dispatching.search.order_search import OrderSearch
 from hpcsched.plugin_faults import is_third_party, named

@@ -8,9 +8,14 @@ from hpcsched.dispatching.planning.node_choice import LITTLE
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.search_objective import search_objective
 from hpcsched.dispatching.planning.selection import LARGEST, SelectionOptions
-from hpcsched.dispatching.search.order_search import Effort, OrderSearch, random_state
+from hpcsched.dispatching.search.order_search import (
+    Effort,
+    OrderSearch,
+    SurrogateObjective,
+    random_state,
+    surrogate_of,
+)
 from hpcsched.dispatching.search.params import OrderSearchParams
-from hpcsched.dispatching.search.surrogate_objective import SurrogateObjective, surrogate_of
 from hpcsched.registration import PLANS_OFFLINE, builtin
 
 

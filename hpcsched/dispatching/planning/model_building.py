@@ -16,19 +16,21 @@ import numpy as np
 import numpy.typing as npt
 
 from hpcsched.dispatching.planned_cost import PlannedCost, linear, run_times
-from hpcsched.dispatching.planning.model_data import ModelData, in_steps
-from hpcsched.dispatching.planning.node_choice import FitCounts, chosen_nodes
-from hpcsched.dispatching.planning.outage_data import (
+from hpcsched.dispatching.planning.model_data import (
+    ModelData,
     OutageInterval,
     horizon_after_outages,
+    in_steps,
     outage_data,
     outage_intervals_of,
     single_outages,
 )
-from hpcsched.dispatching.planning.releases import (
+from hpcsched.dispatching.planning.node_choice import (
     Counted,
+    FitCounts,
     Releases,
     can_be_counted,
+    chosen_nodes,
     counted_slots,
     counted_units,
     ends_of,

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import NOTHING, Decision
-from hpcsched.dispatching.planning.list_plans import orders_of, weighted_order
 from hpcsched.dispatching.planning.model_building import select
+from hpcsched.dispatching.planning.node_choice import can_be_counted
 from hpcsched.dispatching.planning.plan_execution import (
     ExecutedPlan,
     Filling,
@@ -17,8 +17,13 @@ from hpcsched.dispatching.planning.plan_execution import (
     starts_now,
     with_reasons,
 )
-from hpcsched.dispatching.planning.plan_improver import Improved, Improver, PlanningRound
-from hpcsched.dispatching.planning.releases import can_be_counted
+from hpcsched.dispatching.planning.plan_improver import (
+    Improved,
+    Improver,
+    PlanningRound,
+    orders_of,
+    weighted_order,
+)
 from hpcsched.dispatching.planning.search_objective import SearchObjective
 from hpcsched.dispatching.planning.selection import LARGEST, Selection, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob

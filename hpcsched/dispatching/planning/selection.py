@@ -9,10 +9,11 @@ import numpy as np
 
 from hpcsched.dispatching.planned_cost import PlannedCost, run_times
 from hpcsched.dispatching.planning import Jobs
-from hpcsched.dispatching.planning.model_data import ModelData, in_steps
-from hpcsched.dispatching.planning.outage_data import (
+from hpcsched.dispatching.planning.model_data import (
+    ModelData,
     OutageInterval,
     horizon_after_outages,
+    in_steps,
     outage_data,
 )
 from hpcsched.dispatching.planning.start_time_costs import Shape, SpecificCostFunctions

@@ -15,9 +15,6 @@ class SurrogateParams(Params):
         description="Time constant of the discount on planned waits: long waits count less; null:"
         " no discount.",
     )
-    minimum_run_time: PositiveDuration = Field(
-        1, description="Minimum run time in the weight of a job."
-    )
     area_exponent: float = Field(
         0, ge=0, description="Exponent of a job's area in the weight of its wait."
     )

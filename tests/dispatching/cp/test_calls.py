@@ -15,8 +15,8 @@ from hpcsched.dispatching.cp.solver_limits import Budget, StoppingRule, share
 from hpcsched.dispatching.cp.solver_process import InProcess
 from hpcsched.dispatching.decision import SolverCall
 from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Makespan, Slowdown
-from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import Plan
+from hpcsched.dispatching.planning.plan_improver import ListPlanner
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.search.order_search import Effort

@@ -12,8 +12,8 @@ from hpcsched.dispatching.cp.model_solving import Answer, Task
 from hpcsched.dispatching.cp.solver_process import InProcess
 from hpcsched.dispatching.decision import SOLVER_STATUSES
 from hpcsched.dispatching.objectives import AF, AWF, BoundedSlowdown, Makespan, Slowdown
-from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import Plan
+from hpcsched.dispatching.planning.plan_improver import ListPlanner
 from hpcsched.testing import audit_replay, make_problem, make_system, sample_workloads
 from tests.builders import Spy, Told, replay
 from tests.dispatching.cp.making import FORMULATIONS, Scripted, cp_dispatcher

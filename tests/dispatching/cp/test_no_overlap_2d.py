@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.cp.backends.ortools import CpSat
-from hpcsched.dispatching.cp.no_overlap_2d import NoOverlap2D
+from hpcsched.dispatching.cp.formulations.unit_positions import NoOverlap2D
 from tests.strategies import tries
 
 SIZES = st.integers(1, 3)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import fault_of
+from hpcsched.dispatching.planning.plan_improver import ListPlanner
 from tests.dispatching.cp.formulations.test_exact_formulations import (
     EXACT,
     RELAXATIONS,

@@ -13,10 +13,9 @@ from hpcsched.dispatching.cp.model_solving import Answer, Task
 from hpcsched.dispatching.cp.solver_process import InProcess
 from hpcsched.dispatching.objectives import AF
 from hpcsched.dispatching.planned_cost import PlannedCost
-from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_building import select
 from hpcsched.dispatching.planning.model_data import Plan, fault_of
-from hpcsched.dispatching.planning.plan_improver import Plans
+from hpcsched.dispatching.planning.plan_improver import ListPlanner, Plans
 from hpcsched.dispatching.planning.search_objective import search_objective
 from hpcsched.dispatching.planning.selection import SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPostpone
-from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import Plan, fault_of
+from hpcsched.dispatching.planning.plan_improver import ListPlanner
 from hpcsched.dispatching.planning.shared_resource_data import SharedResourceData
 from tests.dispatching.cp.formulations.test_exact_formulations import EXACT, RELAXATIONS, solved
 from tests.dispatching.cp.tiny import Size, cost_by_start, tiny_data

@@ -18,8 +18,8 @@ from hpcsched.dispatching.cp.solver_limits import (
     Watch,
 )
 from hpcsched.dispatching.cp.solver_process import InProcess, SolverProcess
-from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.dispatching.planning.plan_improver import ListPlanner
 from tests.dispatching.cp.backends.test_backends import scripted
 
 PAPERS = StoppingRule()

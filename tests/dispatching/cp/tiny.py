@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.outage_data import (
+from hpcsched.dispatching.planning.model_data import (
+    ModelData,
     OutageInterval,
     horizon_after_outages,
     outage_data,

@@ -18,8 +18,7 @@ from hpcsched.dispatching.objectives import (
 )
 from hpcsched.dispatching.offline.offline_problem import OfflinePlan, OfflineProblem, problem_of
 from hpcsched.dispatching.offline.offline_trace import PlanTable
-from hpcsched.dispatching.offline.plan_replay import ReplaysPlan
-from hpcsched.dispatching.offline.planner import plan_offline
+from hpcsched.dispatching.offline.planner import ReplaysPlan, plan_offline
 from hpcsched.dispatching.problem import Objective
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.errors import InputError

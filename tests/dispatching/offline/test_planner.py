@@ -9,9 +9,12 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.objectives import AF, BoundedSlowdown
 from hpcsched.dispatching.offline.offline_trace import trace_of
-from hpcsched.dispatching.offline.plan_replay import ReplaysPlan
-from hpcsched.dispatching.offline.planner import plan_offline
-from hpcsched.dispatching.offline.trace_schedules import initial_schedules, shifted
+from hpcsched.dispatching.offline.planner import (
+    ReplaysPlan,
+    initial_schedules,
+    plan_offline,
+    shifted,
+)
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.errors import DecisionError, InputError
 from tests.builders import NoObjective, alike, lists, one_type, replay, traced

@@ -1,6 +1,6 @@
 """Units that are all alike, counted by hand on two nodes of four cores."""
 
-from hpcsched.dispatching.planning.releases import (
+from hpcsched.dispatching.planning.node_choice import (
     can_be_counted,
     counted_slots,
     counted_units,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hpcsched.dispatching.cp.model_solving import Answer
 from hpcsched.dispatching.decision import STARTS, Decision, Reason, Start
 from hpcsched.dispatching.objectives import AF
-from hpcsched.dispatching.offline.plan_replay import ZERO_LENGTH_FIRST, ReplaysPlan
+from hpcsched.dispatching.offline.planner import ZERO_LENGTH_FIRST, ReplaysPlan
 from hpcsched.dispatching.planning.model_data import Plan
 from hpcsched.dispatching.planning.plan_execution import NO_NODES, NOTHING_RUNS, planned_reasons
 from hpcsched.dispatching.problem import DispatchingProblem

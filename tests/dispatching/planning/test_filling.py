@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hpcsched._core import Rule
 from hpcsched.dispatching.cp.model_solving import Answer
 from hpcsched.dispatching.decision import Decision, Start
-from hpcsched.dispatching.planning.list_plans import ListPlanner
+from hpcsched.dispatching.planning.plan_improver import ListPlanner
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.dispatching.rules.allocators import KeepScarce

@@ -8,9 +8,9 @@ import pytest
 
 from hpcsched.dispatching.objectives import AF
 from hpcsched.dispatching.planning import node_choice as later_nodes
-from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_building import select
 from hpcsched.dispatching.planning.node_choice import FutureEligibility
+from hpcsched.dispatching.planning.plan_improver import ListPlanner
 from hpcsched.dispatching.planning.selection import SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.outages import Outage

@@ -1,8 +1,8 @@
 """List plans of selected jobs, in the orders of whole queues."""
 
 from hpcsched.dispatching.objectives import AF
-from hpcsched.dispatching.planning.list_plans import orders_of
 from hpcsched.dispatching.planning.model_building import select
+from hpcsched.dispatching.planning.plan_improver import orders_of
 from hpcsched.dispatching.planning.selection import SelectionOptions
 from hpcsched.dispatching.rules.orders import ArrivalOrder, KeyOrder, shortest_job
 from hpcsched.testing import make_problem, make_system

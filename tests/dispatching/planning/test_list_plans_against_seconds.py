@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched._core import NEVER, plan_in_order
-from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.dispatching.planning.plan_improver import ListPlanner
 from tests.dispatching.cp.tiny import Size, tiny_data, with_outages
 from tests.reference import profile
 from tests.strategies import tries

@@ -12,7 +12,7 @@ from hpcsched.dispatching.planning.model_building import (
     with_whole_nodes,
 )
 from hpcsched.dispatching.planning.model_data import ModelData, in_steps
-from hpcsched.dispatching.planning.releases import Releases
+from hpcsched.dispatching.planning.node_choice import Releases
 from hpcsched.dispatching.planning.selection import Selection
 
 

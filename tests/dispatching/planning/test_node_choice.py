@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from hpcsched.dispatching.planning.node_choice import FitCounts, chosen_nodes
-from hpcsched.dispatching.planning.releases import releases_of
+from hpcsched.dispatching.planning.node_choice import FitCounts, chosen_nodes, releases_of
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.outages import Outage
 from hpcsched.testing import make_problem, make_system

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.objectives import AF, AWF, PSF
 from hpcsched.dispatching.planning import outage_data
-from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_building import select
-from hpcsched.dispatching.planning.model_data import fault_of
-from hpcsched.dispatching.planning.outage_data import (
+from hpcsched.dispatching.planning.model_data import (
     OutageInterval,
+    fault_of,
     horizon_after_outages,
     outage_intervals_of,
 )
+from hpcsched.dispatching.planning.plan_improver import ListPlanner
 from hpcsched.dispatching.planning.selection import Selection, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.outages import Outage, Outages

@@ -1,6 +1,6 @@
 """Releases by hand, on nodes of 4 and 6 cores."""
 
-from hpcsched.dispatching.planning.releases import releases_of
+from hpcsched.dispatching.planning.node_choice import releases_of
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import Request
 from tests.builders import one_type

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 
 from hpcsched.dispatching.objectives import AF, AWF, BoundedSlowdown, Makespan, Slowdown
-from hpcsched.dispatching.planning.list_plans import ListPlanner, weighted_order
 from hpcsched.dispatching.planning.model_building import select
 from hpcsched.dispatching.planning.model_data import fault_of
+from hpcsched.dispatching.planning.plan_improver import ListPlanner, weighted_order
 from hpcsched.dispatching.planning.selection import Selection, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.space import NodeSpace, units_that_fit

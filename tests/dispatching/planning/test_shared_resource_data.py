@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.objectives import AF
-from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_building import select
 from hpcsched.dispatching.planning.model_data import fault_of
+from hpcsched.dispatching.planning.plan_improver import ListPlanner
 from hpcsched.dispatching.planning.selection import SelectionOptions
 from hpcsched.dispatching.planning.shared_resource_data import shared_resource_data
 from hpcsched.system.shared_resources import Change, Draw, SharedResource

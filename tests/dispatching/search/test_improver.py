@@ -13,9 +13,13 @@ from hpcsched.dispatching.planning.search_objective import DinkelbachParameter, 
 from hpcsched.dispatching.planning.selection import LARGEST, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.orders import ArrivalOrder, KeyOrder, shortest_job
-from hpcsched.dispatching.search.order_search import Effort, OrderSearch, random_state
+from hpcsched.dispatching.search.order_search import (
+    Effort,
+    OrderSearch,
+    SurrogateObjective,
+    random_state,
+)
 from hpcsched.dispatching.search.params import SurrogateParams
-from hpcsched.dispatching.search.surrogate_objective import SurrogateObjective
 from hpcsched.system.outages import NO_OUTAGES, Outage, Outages
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import System

@@ -22,5 +22,5 @@ def test_without_a_surrogate_the_objective_decides() -> None:
     assert OrderSearchParams().surrogate_objective is None
     plain = OrderSearchParams(surrogate_objective={}).surrogate_objective
     assert plain == SurrogateParams()
-    assert (plain.discount_time_constant, plain.minimum_run_time) == (None, 1)
+    assert plain.discount_time_constant is None
     assert (plain.area_exponent, plain.dinkelbach_parameter) == (0, 1)

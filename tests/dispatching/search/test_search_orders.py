@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from hpcsched._core import search_orders
 from hpcsched.dispatching.planned_cost import PlannedCost, SpecificCost, linear
-from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.dispatching.planning.plan_improver import ListPlanner
 from hpcsched.dispatching.search.order_search import search_costs
 from tests.dispatching.cp.tiny import Size, tiny_data
 from tests.strategies import tries

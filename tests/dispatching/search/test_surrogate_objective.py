@@ -8,11 +8,11 @@ import pytest
 from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Makespan, Slowdown
 from hpcsched.dispatching.planning.search_objective import DinkelbachParameter
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.dispatching.search.params import SurrogateParams
-from hpcsched.dispatching.search.surrogate_objective import (
+from hpcsched.dispatching.search.order_search import (
     SurrogateObjective,
     surrogate_of,
 )
+from hpcsched.dispatching.search.params import SurrogateParams
 from hpcsched.testing import make_problem, make_system
 
 
@@ -45,16 +45,6 @@ def test_plainly_the_cost_is_the_objective_s(problem: DispatchingProblem, object
     assert np.array_equal(plain.weights, cost.weights)
     assert np.array_equal(plain.free, cost.free)
     assert plain.constant == cost.constant
-
-
-def test_short_jobs_weigh_no_more_than_longer_ones(problem: DispatchingProblem) -> None:
-    """By slowdown a job of 30 s would weigh 20 times as much as one of 600 s."""
-    cost = surrogated(BoundedSlowdown(), SurrogateParams(minimum_run_time=600)).cost(
-        problem.queue, 100
-    )
-    assert cost.weights.tolist() == [[1 / 600, 1 / 600, 1 / 6000]]
-    cost = surrogated(AF(), SurrogateParams(minimum_run_time=600)).cost(problem.queue, 100)
-    assert cost.weights.tolist() == [[1, 1, 1]]
 
 
 def test_weights_grow_with_area(problem: DispatchingProblem) -> None:

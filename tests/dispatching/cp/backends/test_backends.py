@@ -22,8 +22,8 @@ from hpcsched.dispatching.cp.formulation import BuiltModel, Formulation
 from hpcsched.dispatching.cp.model_solving import Answer, Task, solve
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule
 from hpcsched.dispatching.cp.solver_process import SolverProcess
-from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData, Plan, fault_of
+from hpcsched.dispatching.planning.plan_improver import ListPlanner
 from hpcsched.errors import PluginError
 from hpcsched.plugins.index import built_in
 from hpcsched.runs.assembly import assemble

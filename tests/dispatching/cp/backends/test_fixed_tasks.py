@@ -6,7 +6,7 @@ import cpmpy as cp
 import pytest
 
 from hpcsched.dispatching.cp.backends.any_solver import with_constants
-from hpcsched.dispatching.cp.no_overlap_2d import NoOverlap2D
+from hpcsched.dispatching.cp.formulations.unit_positions import NoOverlap2D
 
 X, Y, B = cp.intvar(0, 9), cp.intvar(0, 9), cp.boolvar()
 

@@ -26,8 +26,8 @@ from hpcsched.dispatching.cp.formulations.unit_positions import pcp21
 from hpcsched.dispatching.cp.model_solving import Answer, Task, solve
 from hpcsched.dispatching.cp.solver_limits import Budget, StoppingRule
 from hpcsched.dispatching.cp.solver_process import InProcess
-from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData, Plan, fault_of
+from hpcsched.dispatching.planning.plan_improver import ListPlanner
 from hpcsched.dispatching.planning.shared_resource_data import SharedResourceData
 from tests.dispatching.cp.backends.made_jobs import jobs
 from tests.dispatching.cp.backends.tiny_by_meaning import optimum_of

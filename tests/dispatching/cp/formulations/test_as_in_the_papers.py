@@ -81,7 +81,7 @@ job_id  units  core  mem  requested_time
 
 
 def test_pcp21s_is_the_model_of_pcp21_whatever_jobs_ask_for() -> None:
-    """With a memory-heavy job and without: 3 or 2 starts, and 2 positions of each of 4 or 3 units."""
+    """With a memory-heavy job and without: starts, and 2 positions of each unit."""
     system = make_system(2, core=4, mem=4)
     lines = MEMORY.strip().splitlines()
     alike = make_problem(system, "\n".join(lines[:3]))

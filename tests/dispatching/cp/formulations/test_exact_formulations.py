@@ -16,8 +16,8 @@ from hpcsched.dispatching.cp.formulations.pcp19 import pcp19
 from hpcsched.dispatching.cp.formulations.unit_positions import pcp20, pcp21
 from hpcsched.dispatching.cp.model_solving import Answer, Task, solve
 from hpcsched.dispatching.cp.solver_limits import Budget
-from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData, Plan, fault_of
+from hpcsched.dispatching.planning.plan_improver import ListPlanner
 from tests.dispatching.cp.tiny import (
     SMALLEST,
     optimum,
