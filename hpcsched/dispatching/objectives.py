@@ -46,31 +46,41 @@ RATIO = ""
 ALL = "all jobs that ran"
 WINDOW = f"{ALL}, first submission to last end"
 
-Tau = Annotated[
-    PositiveDuration,
-    Field(description="Minimum run time in the denominator, in seconds."),
-]
-Alpha = Annotated[
-    float,
-    Field(
-        ge=0,
-        le=10,
-        description="Exponent of the response time (no unit): with a higher one,"
-        " long response times count more.",
-    ),
-]
-
 
 class TauParams(Params):
     """Parameters of a bounded slowdown: the lower bound of run times."""
 
-    tau: Tau = 10
+    tau: PositiveDuration = Field(
+        10, description="Minimum run time in the denominator, in seconds."
+    )
 
 
 class AlphaParams(Params):
     """Parameters of a priority-weighted specific response time: its exponent."""
 
-    alpha: Alpha = 2.0
+    alpha: float = Field(
+        2.0,
+        ge=0,
+        le=10,
+        description="Exponent of the response time (no unit): with a higher one, long response"
+        " times count more.",
+    )
+
+
+@dataclass(frozen=True)
+class _OfJobs:
+    """A figure of all jobs that ran, in seconds; another unit or population is declared."""
+
+    unit: ClassVar[str] = SECONDS
+    population: ClassVar[str] = ALL
+
+
+def _mean(
+    weights: FloatArray, responses: IntArray, free: IntArray | None = None, constant: float = 0.0
+) -> PlannedCost:
+    """Return the sum over jobs of weight · (response time, if they started now, + start)."""
+    cost = linear(weights, free, constant + float(weights @ responses))
+    return cost._replace(population=max(len(weights), 1))
 
 
 @builtin(
@@ -80,18 +90,11 @@ class AlphaParams(Params):
     summary="mean bounded slowdown: max(1, response time / max(run time, tau))",
     aliases=("bounded_slowdown", "bsld"),
 )
-@dataclass(frozen=True, slots=True)
-class BoundedSlowdown:
-    """Mean bounded slowdown, a ratio.
-
-    Attributes
-    ----------
-    tau
-        Lower bound on the run time in the denominator, in seconds.
-    """
+@dataclass(frozen=True)
+class BoundedSlowdown(_OfJobs):
+    """Mean bounded slowdown; `tau` is the least run time in the denominator, in seconds."""
 
     unit: ClassVar[str] = RATIO
-    population: ClassVar[str] = ALL
 
     tau: int = 10
 
@@ -107,12 +110,10 @@ class BoundedSlowdown:
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the sum of bounded slowdowns."""
         times, waits = run_times(jobs), wait_times(jobs, now)
-        weights = 1 / np.maximum(times, max(self.tau, 1))
-        free = np.maximum(self.tau - times - waits, 0)
         # At a start of `free` the response time is tau or, where that is more, the run time and
         # the wait so far.
-        constant = float(weights @ (waits + times))
-        return linear(weights, free, constant)._replace(population=max(len(jobs), 1))
+        free = np.maximum(self.tau - times - waits, 0)
+        return _mean(1 / np.maximum(times, max(self.tau, 1)), waits + times, free)
 
 
 @builtin(
@@ -121,23 +122,17 @@ class BoundedSlowdown:
     summary="mean slowdown: response time / run time",
     aliases=("slowdown",),
 )
-@dataclass(frozen=True, slots=True)
-class Slowdown:
-    """Mean slowdown of jobs that ran for at least one second, a ratio."""
+class Slowdown(_OfJobs):
+    """Mean slowdown of jobs that ran for at least one second."""
 
-    unit: ClassVar[str] = RATIO
-    population: ClassVar[str] = "jobs that ran for at least 1 s"
-
-    def measure(self, jobs: Table) -> float | None:
-        """Return the mean slowdown."""
-        return mean_slowdown(jobs)
+    unit = RATIO
+    population = "jobs that ran for at least 1 s"
+    measure = staticmethod(mean_slowdown)
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the sum of slowdowns (Galleguillos et al., CP 2021, section 2.2)."""
-        times, waits = run_times(jobs), wait_times(jobs, now)
-        weights = 1 / np.maximum(times, 1)
-        cost = linear(weights, constant=len(jobs) + float(weights @ waits))
-        return cost._replace(population=max(len(jobs), 1))
+        weights = 1 / np.maximum(run_times(jobs), 1)
+        return _mean(weights, wait_times(jobs, now), constant=len(jobs))
 
 
 @builtin(
@@ -146,24 +141,14 @@ class Slowdown:
     summary="mean wait time",
     aliases=("wait_time",),
 )
-@dataclass(frozen=True, slots=True)
-class WaitTime:
-    """Mean wait time, in seconds.
+class WaitTime(_OfJobs):
+    """Mean wait time; a plan that minimises it also minimises the mean response time."""
 
-    A plan that minimises it also minimises the mean response time, since run times are constants.
-    """
-
-    unit: ClassVar[str] = SECONDS
-    population: ClassVar[str] = ALL
-
-    def measure(self, jobs: Table) -> float | None:
-        """Return the mean wait time."""
-        return mean_wait_time(jobs)
+    measure = staticmethod(mean_wait_time)
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the sum of wait times, in seconds."""
-        cost = linear(np.ones(len(jobs)), constant=float(wait_times(jobs, now).sum()))
-        return cost._replace(population=max(len(jobs), 1))
+        """Return the sum of wait times."""
+        return _mean(np.ones(len(jobs)), wait_times(jobs, now))
 
 
 @builtin(
@@ -172,21 +157,14 @@ class WaitTime:
     summary="mean response time (AF)",
     aliases=("af",),
 )
-@dataclass(frozen=True, slots=True)
-class AF:
-    """Mean response time, in seconds."""
+class AF(_OfJobs):
+    """Mean response time."""
 
-    unit: ClassVar[str] = SECONDS
-    population: ClassVar[str] = ALL
-
-    def measure(self, jobs: Table) -> float | None:
-        """Return the mean response time."""
-        return mean_response_time(jobs)
+    measure = staticmethod(mean_response_time)
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the sum of response times, in seconds."""
-        constant = float((run_times(jobs) + wait_times(jobs, now)).sum())
-        return linear(np.ones(len(jobs)), constant=constant)._replace(population=max(len(jobs), 1))
+        """Return the sum of response times."""
+        return _mean(np.ones(len(jobs)), run_times(jobs) + wait_times(jobs, now))
 
 
 @builtin(
@@ -195,24 +173,18 @@ class AF:
     summary="mean response time weighted by area (AWF)",
     aliases=("awf",),
 )
-@dataclass(frozen=True, slots=True)
-class AWF:
-    """Mean response time weighted by area, in seconds."""
+class AWF(_OfJobs):
+    """Mean response time weighted by area."""
 
-    unit: ClassVar[str] = SECONDS
-    population: ClassVar[str] = ALL
-
-    def measure(self, jobs: Table) -> float | None:
-        """Return the area-weighted mean response time."""
-        return area_weighted_response_time(jobs)
+    measure = staticmethod(area_weighted_response_time)
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the area-weighted mean response time, in seconds."""
+        """Return the area-weighted mean response time."""
         # Areas are Python integers without a bound, so each is converted by itself.
         areas = np.array([float(job.area) for job in jobs])
         weights = areas / areas.sum() if len(jobs) else areas
-        responses = run_times(jobs) + wait_times(jobs, now)
-        return linear(weights, constant=float(weights @ responses))
+        cost = _mean(weights, run_times(jobs) + wait_times(jobs, now))
+        return cost._replace(population=1)
 
 
 @builtin(
@@ -222,18 +194,9 @@ class AWF:
     summary="priority-weighted specific response time (PαSF)",
     aliases=("psf",),
 )
-@dataclass(frozen=True, slots=True)
-class PSF:
-    """Priority-weighted specific response time (PαSF), in seconds.
-
-    Attributes
-    ----------
-    alpha
-        Exponent of the priority; 2 in the paper's P²SF.
-    """
-
-    unit: ClassVar[str] = SECONDS
-    population: ClassVar[str] = ALL
+@dataclass(frozen=True)
+class PSF(_OfJobs):
+    """Priority-weighted specific response time (PαSF); `alpha` is 2 in the paper's P²SF."""
 
     alpha: float = 2
 
@@ -259,27 +222,19 @@ class PSF:
 
 @builtin("metric", "utilization", summary="share of the busiest resource type in use")
 class Utilization:
-    """Utilization of the busiest resource type, a ratio."""
+    """Utilization of the busiest resource type."""
 
     unit = RATIO
     population = WINDOW
-
-    def measure(self, run: RunTables) -> float | None:
-        """Return the utilization."""
-        return utilization(run)
+    measure = staticmethod(utilization)
 
 
 @builtin(("objective", "metric"), "makespan", summary="last end less first submission")
-@dataclass(frozen=True, slots=True)
-class Makespan:
-    """Last end less first submission, in seconds."""
+class Makespan(_OfJobs):
+    """Last end less first submission."""
 
-    unit: ClassVar[str] = SECONDS
-    population: ClassVar[str] = WINDOW
-
-    def measure(self, jobs: Table) -> float | None:
-        """Return the makespan."""
-        return makespan(jobs)
+    population = WINDOW
+    measure = staticmethod(makespan)
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the last planned end, in seconds from now."""
@@ -292,14 +247,11 @@ class Makespan:
     summary="share of the busiest resource type that waiting jobs could have used",
 )
 class LossOfCapacity:
-    """Loss of capacity of the busiest resource type, a ratio."""
+    """Loss of capacity of the busiest resource type."""
 
     unit = RATIO
     population = f"{WINDOW}; all jobs while they waited"
-
-    def measure(self, run: RunTables) -> float | None:
-        """Return the loss of capacity."""
-        return loss_of_capacity(run)
+    measure = staticmethod(loss_of_capacity)
 
 
 class Term(Params):
@@ -321,15 +273,7 @@ class WeightedSumParams(Params):
 
 @dataclass(frozen=True, slots=True)
 class WeightedSum:
-    """Weighted sum of objectives.
-
-    Attributes
-    ----------
-    objectives
-        The objectives, `[K]`.
-    weights
-        Factor of each objective, `[K]`.
-    """
+    """Weighted sum of `K` objectives, each with its factor."""
 
     objectives: tuple[Objective, ...]
     weights: tuple[float, ...]

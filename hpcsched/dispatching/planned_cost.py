@@ -1,7 +1,6 @@
 """Costs of plans: an objective as a function of the planned starts of one round."""
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
 from numbers import Integral, Real
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -23,12 +22,13 @@ class SpecificCost(NamedTuple):
     `upper[i]` = amounts[i] · (α+1)/(α+2) · (F^(α+2) − Q^(α+2)) and `lower[i]` = amounts[i] ·
     (F^(α+1) − Q^(α+1)), with Q = waits[i] + starts[i], the total wait of job `i`, and F its
     response time (Goponenko et al., DEBS 2024, equation (6)). Of two plans with a ratio near
-    λ, the one that costs less has the lower ratio (Dinkelbach, 1967).
+    λ, the one that costs less has the lower ratio, and a plan of minimal cost at its own ratio has
+    the minimal ratio (Dinkelbach, 1967).
 
     Attributes
     ----------
     dinkelbach_parameter
-        Dinkelbach parameter, in seconds.
+        λ, in seconds.
     amounts
         Demand of each job, `[J]`.
     waits
@@ -41,15 +41,7 @@ class SpecificCost(NamedTuple):
     waits: FloatArray
 
     def sums(self, starts: IntArray, run_times: IntArray) -> tuple[float, float]:
-        """Return numerator and denominator, `Σ upper` and `Σ lower`.
-
-        Parameters
-        ----------
-        starts
-            Planned starts, in seconds from now, `[J]`.
-        run_times
-            Predicted run times, in seconds, `[J]`.
-        """
+        """Return numerator and denominator; starts and predicted run times in seconds, `[J]`."""
         a = self.alpha + 1
         wait = self.waits + starts
         times = run_times.astype(np.float64)
@@ -57,21 +49,14 @@ class SpecificCost(NamedTuple):
         return upper, float(self.amounts @ power_difference(wait, times, a))
 
     def ratio(self, starts: IntArray, run_times: IntArray) -> float:
-        """Return PαSF of planned jobs, in seconds; 0 if the denominator is 0.
-
-        A plan with a lower ratio has a negative cost with λ at this one, and a plan of minimal
-        cost at its own ratio has the minimal ratio (Dinkelbach, 1967). The ratio differs from the
-        metric by rounding alone.
-
-        Parameters
-        ----------
-        starts
-            Planned starts, in seconds from now, `[J]`.
-        run_times
-            Predicted run times, in seconds, `[J]`.
-        """
+        """Return PαSF of planned jobs, in seconds; 0 if the denominator is 0."""
         upper, lower = self.sums(starts, run_times)
         return upper / lower if lower else 0.0
+
+    def value(self, starts: IntArray, run_times: IntArray) -> float:
+        """Return the linearised cost."""
+        upper, lower = self.sums(starts, run_times)
+        return upper - self.dinkelbach_parameter * lower
 
 
 class PlannedCost(NamedTuple):
@@ -104,18 +89,7 @@ class PlannedCost(NamedTuple):
     population: int = 1
 
     def in_order(self, jobs: IntArray) -> "PlannedCost":
-        """Return the cost of the same jobs in another order.
-
-        Parameters
-        ----------
-        jobs
-            Permutation of the jobs, `[J]`.
-
-        Returns
-        -------
-        PlannedCost
-            The cost with all its arrays permuted.
-        """
+        """Return the cost of the same jobs in another order, a permutation, `[J]`."""
         specific = self.specific
         if specific is not None:
             specific = specific._replace(amounts=specific.amounts[jobs], waits=specific.waits[jobs])
@@ -123,28 +97,12 @@ class PlannedCost(NamedTuple):
         return self._replace(weights=weights, free=free, specific=specific)
 
     def value(self, starts: IntArray, run_times: IntArray) -> float:
-        """Return the cost of planned starts.
-
-        Parameters
-        ----------
-        starts
-            Planned starts, in seconds from now, `[J]`.
-        run_times
-            Predicted run times, in seconds, `[J]`.
-
-        Returns
-        -------
-        float
-            The cost; see the class for its formula and scale.
-        """
+        """Return the cost of planned starts, with predicted run times, in seconds, `[J]`."""
         cost = self.constant + float((self.weights * np.maximum(starts, self.free)).sum())
         # Without jobs there is no last end, and `max` of an empty array raises.
         if self.makespan and len(starts):
             cost += self.makespan * float((starts + run_times).max())
-        if self.specific is not None:
-            upper, lower = self.specific.sums(starts, run_times)
-            cost += upper - self.specific.dinkelbach_parameter * lower
-        return cost
+        return cost if self.specific is None else cost + self.specific.value(starts, run_times)
 
 
 CostOf = Callable[[Sequence[WaitingJob], int], PlannedCost]
@@ -156,31 +114,14 @@ def linear(
     free: IntArray | Sequence[int] | None = None,
     constant: float = 0.0,
 ) -> PlannedCost:
-    """Return a cost of one linear term.
-
-    Parameters
-    ----------
-    weights
-        Cost per second of each job, `[J]`.
-    free
-        Start until which waiting costs a job nothing, in seconds from now, `[J]`; None: 0.
-    """
+    """Return a cost of one linear term; `free` is 0 unless it is given, `[J]`."""
     slopes = np.asarray(weights)
     until = np.zeros(len(slopes), dtype=np.int64) if free is None else np.asarray(free)
     return PlannedCost(slopes[np.newaxis], until[np.newaxis], constant)
 
 
 def weighted_sum(weights: Sequence[float], costs: Sequence[PlannedCost]) -> PlannedCost:
-    """Return Σ weight · cost over costs of the same jobs, each on the scale of its objective.
-
-    Each cost is divided by its `population` before it is weighted.
-
-    Parameters
-    ----------
-    weights
-        Factor of each cost, `[K]`.
-    costs
-        Costs of the same jobs, `[K]`.
+    """Return Σ weight · cost / population over costs of the same jobs.
 
     Raises
     ------
@@ -189,8 +130,9 @@ def weighted_sum(weights: Sequence[float], costs: Sequence[PlannedCost]) -> Plan
     """
     if any(cost.specific is not None for cost in costs):
         raise ValueError("a ratio of sums cannot be added up with other costs")
-    factors = [weight / cost.population for weight, cost in zip(weights, costs, strict=True)]
-    scaled = list(zip(factors, costs, strict=True))
+    scaled = [
+        (weight / cost.population, cost) for weight, cost in zip(weights, costs, strict=True)
+    ]
     # Terms are kept apart and not added up, since their `free` times differ.
     return PlannedCost(
         np.concatenate([factor * cost.weights for factor, cost in scaled]),
@@ -240,13 +182,6 @@ class PlannableRatio(Protocol):
 def planned_cost_of(objective: Plannable, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
     """Return the cost of planned starts in an objective.
 
-    Parameters
-    ----------
-    jobs
-        Jobs to plan, `[J]`.
-    now
-        Simulated time, in seconds.
-
     Raises
     ------
     PluginError
@@ -258,31 +193,14 @@ def planned_cost_of(objective: Plannable, jobs: Sequence[WaitingJob], now: int) 
 def planned_ratio_of(
     objective: PlannableRatio, jobs: Sequence[WaitingJob], now: int, dinkelbach_parameter: float
 ) -> PlannedCost:
-    """Return the linearised cost of planned starts in a ratio; as `planned_cost_of`.
-
-    Parameters
-    ----------
-    jobs
-        Jobs to plan, `[J]`.
-    now
-        Simulated time, in seconds.
-    dinkelbach_parameter
-        Dinkelbach parameter, in the objective's unit.
-
-    Raises
-    ------
-    PluginError
-        If the objective is a third party's plugin, and its cost is not one of these jobs.
-    """
+    """Return the linearised cost of planned starts in a ratio; as `planned_cost_of`."""
     cost = objective.planned_ratio(jobs, now, dinkelbach_parameter)
     return _checked(objective, cost, len(jobs))
 
 
 def _checked(objective: object, cost: PlannedCost, count: int) -> PlannedCost:
-    if is_third_party(objective):
-        fault = cost_fault(cost, count)
-        if fault is not None:
-            raise PluginError(f"{named('objective', objective)}: {fault}")
+    if is_third_party(objective) and (fault := cost_fault(cost, count)) is not None:
+        raise PluginError(f"{named('objective', objective)}: {fault}")
     return cost
 
 
@@ -291,15 +209,14 @@ def cost_fault(cost: object, count: int) -> str | None:
     if not isinstance(cost, PlannedCost):
         return f"expected a PlannedCost, found {cost!r}"
     # Lazily: the first fault makes later checks meaningless.
-    return next(chain(_array_faults(cost, count), _number_faults(cost)), None)
+    return next(_faults(cost, count), None)
 
 
-def _array_faults(cost: PlannedCost, count: int) -> Iterator[str]:
-    """Yield the faults of the arrays."""
+def _faults(cost: PlannedCost, count: int) -> Iterator[str]:
     for name, kinds, numbers in (("weights", "iuf", "numbers"), ("free", "iu", "whole numbers")):
         array = getattr(cost, name)
-        if not isinstance(array, np.ndarray) or array.ndim != 2 or array.shape[1] != count:
-            shape = array.shape if isinstance(array, np.ndarray) else type(array).__name__
+        shape = array.shape if isinstance(array, np.ndarray) else type(array).__name__
+        if len(shape) != 2 or shape[1] != count:
             yield f"expected {name} of shape (terms, {count} jobs), found {shape}"
         elif array.dtype.kind not in kinds:
             yield f"expected {name} that are {numbers}, found those of type {array.dtype}"
@@ -309,11 +226,8 @@ def _array_faults(cost: PlannedCost, count: int) -> Iterator[str]:
     wrong = cost.weights[~(np.isfinite(cost.weights) & (cost.weights >= 0))]
     if len(wrong):
         yield f"expected weights that are finite and not negative, found {wrong[0]}"
-
-
-def _number_faults(cost: PlannedCost) -> Iterator[str]:
-    """Yield the faults of all other fields."""
-    for name, value in (("constant", cost.constant), ("makespan", cost.makespan)):
+    for name in ("constant", "makespan"):
+        value = getattr(cost, name)
         if not isinstance(value, Real) or not np.isfinite(value):
             yield f"expected a finite number as {name}, found {value!r}"
     if cost.makespan < 0:
