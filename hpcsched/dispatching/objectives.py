@@ -36,7 +36,7 @@ from hpcsched.metrics.job_metrics import (
     mean_wait_time,
     specific_response_time,
 )
-from hpcsched.metrics.metric import RunTables, Table
+from hpcsched.metrics.metric import Table
 from hpcsched.parameters import Listed, Params, PositiveDuration, Selects
 from hpcsched.registration import builtin
 from hpcsched.system.system import IntArray

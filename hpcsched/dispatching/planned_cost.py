@@ -130,9 +130,7 @@ def weighted_sum(weights: Sequence[float], costs: Sequence[PlannedCost]) -> Plan
     """
     if any(cost.specific is not None for cost in costs):
         raise ValueError("a ratio of sums cannot be added up with other costs")
-    scaled = [
-        (weight / cost.population, cost) for weight, cost in zip(weights, costs, strict=True)
-    ]
+    scaled = [(weight / cost.population, cost) for weight, cost in zip(weights, costs, strict=True)]
     # Terms are kept apart and not added up, since their `free` times differ.
     return PlannedCost(
         np.concatenate([factor * cost.weights for factor, cost in scaled]),

@@ -1,8 +1,8 @@
 """The improver that calls a solver, about all that is planned or the first of it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -29,9 +29,6 @@ Most comes of the first: each takes its time to build, and few find still better
 
 Method = Literal["list", "prb", "best", "each"]
 
-STEPS = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600)
-"""Seconds of a step, ascending; the first within the solver's range of numbers is used."""
-
 _HANDOVER_SECONDS = 1.0
 """Time before the guard at which a solver that can hands over its best plan, in seconds."""
 
@@ -49,10 +46,6 @@ class SolverClient(NamedTuple):
     backend: Backend | DataBackend
     solver: Solver
     guard: float | None
-
-    def can_count(self, data: ModelData) -> bool:
-        """Say whether all numbers of a model are within the solver's range."""
-        return largest_number(self.formulation, data) <= self.backend.largest
 
     def ask(
         self, selection: Selection, limits: Limits, hint: Plan | None
@@ -120,8 +113,7 @@ def in_planned_order(plan: Plan) -> Sequence[int]:
 def together(calls: Sequence[SolverCall]) -> SolverCall | None:
     """Return one record for all calls of a round about the same jobs; None without any.
 
-    The status is the best of any: what one call has proved holds for all. The objective is the
-    least, the bound the largest; times, branches and fails are added up, and `why` has the reasons
+    The status is the best of any, as what one call has proved holds for all; `why` has the reasons
     of the calls without a plan, or that ended early.
     """
     if len(calls) < 2:
@@ -135,26 +127,25 @@ def together(calls: Sequence[SolverCall]) -> SolverCall | None:
     ]
     # Each reason once: a hundred calls may fail alike.
     why = f"{len(troubles)} of {len(calls)} calls: {'; '.join(dict.fromkeys(troubles))}"
-    return SolverCall(
-        best.status,
-        best.jobs,
-        max(call.variables for call in calls),
-        min((call.objective for call in calls if call.objective is not None), default=None),
-        max((call.bound for call in calls if call.bound is not None), default=None),
-        sum(call.build_time for call in calls),
-        sum(call.transform_time for call in calls),
-        sum(call.solve_time for call in calls),
-        why if troubles else "",
-        total([call.branches for call in calls]),
-        total([call.fails for call in calls]),
+    sums: dict[str, Any] = {
+        name: total([getattr(call, name) for call in calls])
+        for name in ("build_time", "transform_time", "solve_time", "branches", "fails")
+    }
+    return best._replace(
+        variables=max(call.variables for call in calls),
+        objective=min(
+            (call.objective for call in calls if call.objective is not None), default=None
+        ),
+        bound=max((call.bound for call in calls if call.bound is not None), default=None),
+        why=why if troubles else "",
+        **sums,
     )
 
 
 class Part:
     """The solver's model beside the whole selection of a round.
 
-    The model is the whole, or the first of its jobs, with those of its nodes that they need, in
-    steps that may be longer than the whole's second.
+    The model is the whole, or the first of its jobs, with those of its nodes that they need.
 
     Attributes
     ----------
@@ -205,7 +196,7 @@ class Part:
         data, nodes = self.whole.selection.data, self.whole.selection.nodes
         # 1 stands for any later start: 0 would claim that the other jobs start now.
         starts = np.ones(data.job_count, dtype=np.int64)
-        starts[self._jobs] = plan.starts * self.model.data.step
+        starts[self._jobs] = plan.starts
         columns = np.zeros(1, dtype=np.int64)
         if nodes is not None and self.model.nodes is not None:
             columns = np.searchsorted(nodes, self.model.nodes)
@@ -241,9 +232,10 @@ class Calls:
     def can_be_counted(self) -> bool:
         """Say whether the model in which to improve on the best plan is within a solver's range."""
         try:
-            return self._client.can_count(self._priced().data)
+            data = self._priced().data
         except OverflowError:
             return False
+        return largest_number(self._client.formulation, data) <= self._client.backend.largest
 
     def make(self, method: Method, limits: Limits) -> Plan | None:
         """Make the calls within limits, which they share, and add their plans to those at hand.
@@ -279,8 +271,7 @@ class Calls:
             for hint in (*self.plans.at_hand, None):
                 if self._improve(hint, equal)[1]:
                     break
-        # The calls were about a part of the jobs, or in longer steps: the round needs a plan of the
-        # whole.
+        # The round needs a plan of the whole.
         if self.solved and not self.part.is_whole and self.plans.best is not None:
             whole.add(extended(self.plans.best))
         return None
@@ -356,7 +347,8 @@ class CpImprover:
     Attributes
     ----------
     largest_model
-        Maximum number of decision variables; larger models get fewer jobs.
+        Maximum number of decision variables. Models with more, or with numbers that are too large
+        for the solver, get fewer jobs.
     search
         Finds one more initial plan; None: no search.
     """
@@ -401,60 +393,38 @@ class CpImprover:
         self._length = max(min(most, len(asked.jobs)) // 2, 1)
 
     def _calls(self, given: PlanningRound) -> Calls | None:
-        """Return the calls to make, about models in the shortest steps that can be counted.
+        """Return the calls about as many jobs as are within limits; None if no plan can be better.
 
-        None where no plan can be better. Raises OverflowError where no steps are long enough.
+        Raises OverflowError where even the objective of one job is too large.
         """
-        calls = None
-        if given.plans.has_to_wait:
-            # Steps become longer until the solver can count. If none are long enough the last model
-            # is called all the same, so that the record of the round says `overflow`.
-            for model in self._models(given):
-                part = Part(given.plans, model)
-                calls = Calls(part, self.client, worst_case=given.options.worst_case)
-                if calls.can_be_counted():
-                    break
-        return calls if calls is not None and calls.plans.has_to_wait else None
-
-    def _models(self, given: PlanningRound) -> Iterator[Selection]:
-        """Yield the models of a round, in the shortest steps that can be counted, then in longer.
-
-        The first is the whole selection where that is within all limits. The last is yielded
-        whether the solver can count it or not. There are none where none of the jobs can start now.
-        Raises OverflowError where no steps are long enough for the objective.
-        """
-        some, length = False, self._length or given.options.length
-        variables = self.client.formulation.variables
-        for step in STEPS:
-            while True:
-                try:
-                    model = _part(given, length, step)
-                # Costs in so short steps are too large for whole numbers; longer steps make smaller
-                # ones.
-                except OverflowError:
-                    break
-                if model is None:
-                    return
+        length = self._length or given.options.length
+        while given.plans.has_to_wait:
+            try:
+                return self._calls_about(given, length)
+            except OverflowError:
+                if length == 1:
+                    raise
                 # Halving, not one job less: each try builds the data of a model.
-                if length > 1 and variables(model.data) > self.largest_model:
-                    length = min(length, len(model.jobs)) // 2
-                    continue
-                if self.client.can_count(model.data) or step == STEPS[-1]:
-                    some = True
-                    yield model
-                break
-        if not some:
-            raise OverflowError(f"steps of {STEPS[-1]} s are too short for the objective")
+                length = min(length, len(given.selection.jobs)) // 2
+        return None
 
-
-def _part(given: PlanningRound, length: int, step: int) -> Selection | None:
-    """Return the first jobs of the whole in steps of some seconds, or the whole itself."""
-    whole, now, options = given.selection, given.problem.now, given.options
-    if length >= len(whole.jobs) and (step, options.largest) == (1, whole.largest):
-        return whole
-    return select(
-        given.problem,
-        whole.jobs,
-        options._replace(length=length, step=step),
-        lambda jobs: given.objective.cost_of(jobs, now),
-    )
+    def _calls_about(self, given: PlanningRound, length: int) -> Calls | None:
+        """Return the calls about the first jobs, if they are within limits or about one job."""
+        whole, now, options = given.selection, given.problem.now, given.options
+        model: Selection | None = whole
+        if length < len(whole.jobs) or options.largest != whole.largest:
+            model = select(
+                given.problem,
+                whole.jobs,
+                options._replace(length=length),
+                lambda jobs: given.objective.cost_of(jobs, now),
+            )
+        if model is None:
+            return None
+        if length > 1 and self.client.formulation.variables(model.data) > self.largest_model:
+            raise OverflowError("too many variables")
+        calls = Calls(Part(given.plans, model), self.client, worst_case=options.worst_case)
+        # The call about one job is made all the same, so that the record says `overflow`.
+        if length > 1 and not calls.can_be_counted():
+            raise OverflowError("too large numbers")
+        return calls if calls.plans.has_to_wait else None

@@ -62,7 +62,7 @@ class ModelParts(NamedTuple):
     Attributes
     ----------
     data
-        `J` jobs, `N` nodes, `R` resource types, times in steps from now.
+        `J` jobs, `N` nodes, `R` resource types, times in seconds from now.
     starts
         Start of each job, a variable, or a number where the start is fixed, `[J]`.
     placing
@@ -97,7 +97,7 @@ class Formulation:
         Returns the number of decision variables of the model, as the source counts them.
     magnitude
         Returns the largest number in the constraints that a solver may have to work with. Where it
-        is above that of the solver, the same problem is tried in longer steps.
+        is above that of the solver, fewer jobs are modelled.
     placing
         Makes the variables that say where units run.
     constraints

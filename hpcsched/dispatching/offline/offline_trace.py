@@ -62,7 +62,7 @@ class Trace(NamedTuple):
 
     @property
     def data(self) -> ModelData:
-        """The model; its steps are seconds from the origin."""
+        """The model; its times are in seconds from the origin."""
         return self.selection.data
 
     @property

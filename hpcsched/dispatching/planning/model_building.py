@@ -20,7 +20,6 @@ from hpcsched.dispatching.planning.model_data import (
     ModelData,
     OutageInterval,
     horizon_after_outages,
-    in_steps,
     outage_data,
     outage_intervals_of,
     single_outages,
@@ -65,7 +64,7 @@ def select(
     counted = None
     if problem.free_slots is not None:
         counted = counted_slots(problem, overdue=options.overdue, whole=options.whole)
-    elif options.counted and can_be_counted(problem, options.step):
+    elif options.counted and can_be_counted(problem):
         counted = counted_units(problem, overdue=options.overdue, whole=options.whole)
     if counted is not None:
         return _select_counted(problem, by_priority, options, cost_of, counted)
@@ -90,7 +89,7 @@ def _select_counted(
     total = counted.total
     ends = np.array([end for end, _ in counted.allocated], dtype=np.int64)
     amounts = np.array([[units] for _, units in counted.allocated], dtype=np.int64).reshape(-1, 1)
-    until, first = np.unique(in_steps(ends, options.step), return_index=True)
+    until, first = np.unique(ends, return_index=True)
     merged = np.add.reduceat(amounts, first, axis=0) if len(first) else amounts
     asked = np.ones((len(jobs), 1), dtype=np.int64)
     selection = _unfinished(
@@ -118,7 +117,7 @@ def _select_nodes(
     assert problem.free_amounts is not None
     system, now = problem.system, problem.now
     fit_counts = FitCounts(problem)
-    by_priority = can_be_planned(problem, by_priority, options.step)
+    by_priority = can_be_planned(problem, by_priority)
     if options.jobs == "pool":
         free = problem.free_amounts.sum(axis=1)
         fitting = [
@@ -141,15 +140,11 @@ def _select_nodes(
     few = len(problem.queue) * system.node_count <= options.few
     spare = None if few or alone.any() else options.spare_nodes
     nodes = chosen_nodes(jobs, fit_counts, releases, now, spare)
-    outage_intervals = outage_intervals_of(
-        problem, nodes, options.step, everywhere=options.aggregated
-    )
+    outage_intervals = outage_intervals_of(problem, nodes, everywhere=options.aggregated)
     asked = np.array([job.unit_request for job in jobs], dtype=np.int64)
     # A job that is alone on its nodes minds everything that runs there.
     used = np.flatnonzero(asked.any(axis=0) | alone.any())
-    held = reserved_amounts(
-        nodes, used, releases, now, options.step, outage_intervals=outage_intervals
-    )
+    held = reserved_amounts(nodes, used, releases, now, outage_intervals=outage_intervals)
     selection = _unfinished(
         jobs,
         options,
@@ -186,9 +181,8 @@ def _unfinished(
 ) -> Selection:
     """Return a selection without cost, horizon and shared resources."""
     none = np.zeros((0, len(jobs)), dtype=np.int64)
-    durations = in_steps(run_times(jobs), options.step)
-    arrays = units_of(jobs), asked, durations, capacity, room, *allocated, none, none
-    data = ModelData(options.step, *arrays, makespan=0, horizon=0)
+    arrays = units_of(jobs), asked, run_times(jobs), capacity, room, *allocated, none, none
+    data = ModelData(*arrays, makespan=0, horizon=0)
     return Selection(
         data, jobs, nodes, (0,) * len(jobs), linear([0.0] * len(jobs)), options.largest
     )
@@ -209,11 +203,11 @@ def _finish(
     """
     data, jobs, intervals = selection.data, selection.jobs, selection.outage_intervals
     # The worst case: all running jobs end one after another, as in the papers' models.
-    last = -(-remaining // options.step)
+    last = remaining
     if not options.worst_case:
         elsewhere = 0 if aggregated is None else aggregated.last
         last = int(data.allocated_until.max(initial=elsewhere))
-    shared_resources = shared_resource_data(problem, jobs, options.step, last * options.step)
+    shared_resources = shared_resource_data(problem, jobs, last)
     waiting = 0
     if shared_resources is not None:
         last, waiting = max(last, shared_resources.last), int(shared_resources.allowance.sum())
@@ -221,8 +215,7 @@ def _finish(
     horizon = horizon_after_outages(intervals, last + serial, serial)
     # Shared resources have to be known as far as plans may reach.
     if shared_resources is not None and horizon > last + serial:
-        seconds = (horizon - serial) * options.step
-        shared_resources = shared_resource_data(problem, jobs, options.step, seconds)
+        shared_resources = shared_resource_data(problem, jobs, horizon - serial)
     data = replace(
         data,
         horizon=horizon,
@@ -244,7 +237,6 @@ def reserved_amounts(
     used: IntArray,
     releases: Releases,
     now: int,
-    step: int,
     *,
     outage_intervals: Sequence[OutageInterval],
 ) -> Allocated:
@@ -260,15 +252,13 @@ def reserved_amounts(
         What comes free on which node, and when, in seconds.
     now
         The time of the round, in seconds.
-    step
-        Seconds in a step.
     """
     column = np.full(int(nodes.max(initial=0)) + 1, -1, dtype=np.int64)
     column[nodes] = np.arange(len(nodes))
     known = releases.nodes < len(column)
     kept = known.nonzero()[0]
     kept = kept[column[releases.nodes[kept]] >= 0]
-    on, until = column[releases.nodes[kept]], in_steps(releases.times[kept] - now, step)
+    on, until = column[releases.nodes[kept]], releases.times[kept] - now
     amounts = releases.amounts[kept][:, used]
     some = amounts.any(axis=1)
     if outage_intervals:
@@ -367,11 +357,11 @@ def aggregated_nodes(
         The jobs, with a unit's amounts as requested. One resource type beyond `used` is the node
         share (see `with_whole_nodes`).
     """
-    system, step = problem.system, data.step
+    system = problem.system
     nodes = np.arange(system.node_count)
-    outage_intervals = outage_intervals_of(problem, nodes, step)
+    outage_intervals = outage_intervals_of(problem, nodes)
     until, on, allocated = reserved_amounts(
-        nodes, used, releases, problem.now, step, outage_intervals=outage_intervals
+        nodes, used, releases, problem.now, outage_intervals=outage_intervals
     )
     capacity = system.capacity[:, used]
     if data.type_count > len(used):
@@ -382,7 +372,7 @@ def aggregated_nodes(
     since, free = _free(capacity, until, allocated, outage_intervals)
     common = np.maximum(np.gcd.reduce(demands, axis=0), 1)
     free //= common
-    # Rounding can make neighbouring amounts equal; equal ones are one step of the profile.
+    # Rounding can make neighbouring amounts equal; equal ones are one piece of the profile.
     changed = np.concatenate(([True], (np.diff(free, axis=0) != 0).any(axis=1)))
     none = np.zeros(data.job_count, dtype=np.int64)
     last = int(until.max(initial=0))
@@ -406,7 +396,7 @@ def aggregated_slots(
     units
         Units of the jobs, `[J]`.
     until, allocated
-        Units, `[K, 1]`, that come free at steps, `[K]`, ascending.
+        Units, `[K, 1]`, that come free at times, `[K]`, ascending.
     """
     since = np.concatenate(([0], until)).astype(np.int64)
     held = int(allocated.sum()) - np.concatenate((np.zeros((1, 1), np.int64), allocated)).cumsum(
@@ -424,7 +414,7 @@ def _free(
     allocated: IntArray,
     outage_intervals: Sequence[OutageInterval],
 ) -> tuple[IntArray, IntArray]:
-    """Return the steps at which the free amounts change, `[T]`, and the amounts, `[T, R]`."""
+    """Return the times at which the free amounts change, `[T]`, and the amounts, `[T, R]`."""
     changes = [(np.zeros(1, dtype=np.int64), capacity.sum(axis=0)[np.newaxis])]
     changes += [(np.zeros(len(allocated), dtype=np.int64), -allocated), (until, allocated)]
     outages = outage_data(outage_intervals, _ALWAYS)

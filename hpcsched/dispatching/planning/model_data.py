@@ -22,7 +22,7 @@ more stretch of time that compiled code looks through and solvers count.
 
 
 class OutageInterval(NamedTuple):
-    """Nodes of a model that are closed from step `begin` up to, not including, step `end`."""
+    """Nodes of a model that are closed from second `begin` up to, not including, `end`."""
 
     begin: int
     end: int
@@ -37,7 +37,7 @@ class OutageData(NamedTuple):
     nodes
         Node of the model, `[K]`.
     begins, ends
-        The node is closed from step `begins[k]` up to, not including, `ends[k]`; both `[K]`.
+        The node is closed from second `begins[k]` up to, not including, `ends[k]`; both `[K]`.
     """
 
     nodes: IntArray
@@ -45,7 +45,7 @@ class OutageData(NamedTuple):
     ends: IntArray
 
     def first_begins(self, node_count: int) -> IntArray:
-        """Return each node's first closed step, `[N]`; the largest integer if there is none."""
+        """Return each node's first closed second, `[N]`; the largest integer if there is none."""
         first = np.full(node_count, np.iinfo(np.int64).max)
         np.minimum.at(first, self.nodes, self.begins)
         return first
@@ -58,7 +58,7 @@ class OutageData(NamedTuple):
 
 
 def outage_intervals_of(
-    problem: DispatchingProblem, nodes: IntArray, step: int, *, everywhere: bool = False
+    problem: DispatchingProblem, nodes: IntArray, *, everywhere: bool = False
 ) -> tuple[OutageInterval, ...]:
     """Return the announced outages of some nodes, by their begin.
 
@@ -66,8 +66,6 @@ def outage_intervals_of(
     ----------
     nodes
         Numbers of the system's nodes, `[N]`; their positions are the node numbers of the model.
-    step
-        Seconds in a step.
     everywhere
         Return outages of other nodes too, as intervals without nodes.
 
@@ -89,9 +87,8 @@ def outage_intervals_of(
         count += len(places)
         if count > most and found:
             break
-        # Outwards in both directions: a job must not overlap a second of the outage.
-        begin = max(outage.start - problem.now, 0) // step
-        found.append(OutageInterval(begin, -(-(outage.end - problem.now) // step), places))
+        begin = max(outage.start - problem.now, 0)
+        found.append(OutageInterval(begin, outage.end - problem.now, places))
     return tuple(found)
 
 
@@ -106,7 +103,7 @@ def horizon_after_outages(
     Parameters
     ----------
     horizon
-        The horizon that is right without outages, in steps.
+        The horizon that is right without outages, in seconds.
     """
     grown = True
     # A later horizon can take in further outages, so until nothing changes.
@@ -163,28 +160,20 @@ def single_outages(outage_intervals: Sequence[OutageInterval]) -> OutageData:
 BoolArray = npt.NDArray[np.bool_]
 
 
-def in_steps(seconds: IntArray, step: int) -> IntArray:
-    """Return durations in steps of some seconds, rounded up."""
-    return np.asarray(-(-seconds.astype(np.int64) // step))
-
-
 @dataclass(frozen=True)
 class ModelData:
     """A dispatching problem in a model's terms: `J` jobs, `N` nodes, `R` resource types.
 
-    Times are counted in steps from now; a step is `step` seconds. Durations are rounded up to whole
-    steps, so that a plan in steps can be carried out in seconds.
+    Times are in seconds from now.
 
     Attributes
     ----------
-    step
-        Seconds in a step.
     units
         Job units (the papers' rnᵢ), `[J]`.
     requests
         Amount of each resource type that one unit asks for, `[J, R]`.
     run_times
-        Predicted run times in steps, `[J]`, at least 1.
+        Predicted run times, `[J]`, at least 1.
     capacity
         Capacity of each node, `[N, R]`.
     room
@@ -192,7 +181,7 @@ class ModelData:
         1 for a job with one unit per node.
     allocated_until, allocated_on, allocated
         Running jobs have the amounts `allocated`, `[K, R]`, not negative, of nodes `allocated_on`
-        until the steps `allocated_until`, both `[K]`; ascending, at least 1.
+        until `allocated_until`, both `[K]`; ascending, at least 1.
     weights, free, makespan, curves
         The objective, in whole numbers: Σ weights · max(start, free) over `T` terms of each job,
         `[T, J]`, + makespan · last end, + Σ of each job's start-time cost function, if there are
@@ -214,7 +203,6 @@ class ModelData:
         Step before which no job is planned, `[J]`; empty: 0 for all.
     """
 
-    step: int
     units: IntArray
     requests: IntArray
     run_times: IntArray
@@ -327,7 +315,7 @@ class ModelData:
 
     @cached_property
     def allocated_together(self) -> tuple[tuple[int, IntArray], ...]:
-        """Amounts that running jobs hold on all nodes together, `[R]`, by their end in steps."""
+        """Amounts that running jobs hold on all nodes together, `[R]`, by their end."""
         ends, of_end = np.unique(self.allocated_until, return_inverse=True)
         amounts = np.zeros((len(ends), self.type_count), dtype=np.int64)
         np.add.at(amounts, of_end, self.allocated)
@@ -335,7 +323,7 @@ class ModelData:
 
     @cached_property
     def closed(self) -> tuple[tuple[int, int, int], ...]:
-        """Outages of single nodes: node, begin and end in steps, cut at the horizon."""
+        """Outages of single nodes: node, begin and end, cut at the horizon."""
         if self.outages is None:
             return ()
         nodes, begins, ends = self.outages.until(self.horizon)
@@ -355,7 +343,7 @@ class ModelData:
 
     @cached_property
     def latest_starts(self) -> IntArray:
-        """Latest start of each job in steps, `[J]`."""
+        """Latest start of each job, `[J]`."""
         return self.horizon - self.run_times if self.latest is None else self.latest
 
     def within(self, cost: int) -> "ModelData":
@@ -393,13 +381,7 @@ class ModelData:
         return low
 
     def cost(self, starts: IntArray) -> int:
-        """Return the objective of planned starts.
-
-        Parameters
-        ----------
-        starts
-            Starts in steps, `[J]`.
-        """
+        """Return the objective of planned starts, `[J]`."""
         cost = int((self.weights * np.maximum(starts, self.free)).sum())
         pairs = zip(self.curves or (), starts.tolist(), strict=self.curves is not None)
         cost += sum(curve.value(start) for curve, start in pairs)
@@ -409,7 +391,7 @@ class ModelData:
 
 
 class Plan(NamedTuple):
-    """Starts in steps from now, `[J]`, and units of each job on each node, `[J, N]`.
+    """Starts in seconds from now, `[J]`, and units of each job on each node, `[J, N]`.
 
     A job whose nodes the plan leaves open has no units in `placed`.
     """

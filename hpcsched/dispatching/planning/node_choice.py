@@ -98,12 +98,11 @@ def ends_of(
     return sorted((end for end in ends if end[0] > now), key=itemgetter(0))
 
 
-def can_be_counted(problem: DispatchingProblem, step: int) -> bool:
+def can_be_counted(problem: DispatchingProblem) -> bool:
     """Say whether counting waiting units is exact, though the problem has nodes.
 
     It is if all requests have one shape, whatever runs (see `cpp/rules/round_plan.hpp`), and no
-    announced outage begins before all jobs could have run one after the other, in steps of `step`
-    seconds.
+    announced outage begins before all jobs could have run one after the other.
     """
     first = problem.queue[0].request
     # Their units are not interchangeable between nodes, or need more than room on nodes.
@@ -113,7 +112,7 @@ def can_be_counted(problem: DispatchingProblem, step: int) -> bool:
     if any(shape_key(job.request) != key for job in problem.queue):
         return False
     last = max((job.predicted_end_time for job in problem.running), default=problem.now)
-    last += sum(job.predicted_run_time + step for job in problem.queue)
+    last += sum(job.predicted_run_time + 1 for job in problem.queue)
     return all(outage.start >= last for outage in problem.outages)
 
 

@@ -33,8 +33,7 @@ class ExecutedPlan(NamedTuple):
 
     def start_times(self, now: int) -> dict[int, int]:
         """Return the planned starts in seconds, by job number; `now` is the round's time."""
-        seconds = self.selection.starts_in_seconds(self.plan.starts).tolist()
-        pairs = zip(self.selection.jobs, seconds, strict=True)
+        pairs = zip(self.selection.jobs, self.plan.starts.tolist(), strict=True)
         return {job.job_id: now + start for job, start in pairs}
 
 
@@ -245,13 +244,12 @@ class KeptPlan:
         """Return the plan with starts from now on; None if there is none that still holds."""
         if self._executed is None:
             return None
-        plan, data = self._executed.plan, self._executed.selection.data
-        steps, rest = divmod(problem.now - self._made, data.step)
-        # A time between two steps has no place in the plan.
-        if rest or not self._is_as_planned(problem):
+        if not self._is_as_planned(problem):
             self._executed = None
             return None
-        return self._executed._replace(plan=plan._replace(starts=plan.starts - steps))
+        plan = self._executed.plan
+        starts = plan.starts - (problem.now - self._made)
+        return self._executed._replace(plan=plan._replace(starts=starts))
 
     def carry_on(self, problem: DispatchingProblem, starts: Sequence[Start]) -> None:
         """Record the jobs that the plan starts now."""

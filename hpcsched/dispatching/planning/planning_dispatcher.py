@@ -45,7 +45,7 @@ def all_fit(problem: DispatchingProblem, workspace: Workspace, options: Selectio
     if len(problem.queue) > options.length:
         return False
     counted = problem.free_slots is not None
-    if not counted and not (options.counted and can_be_counted(problem, options.step)):
+    if not counted and not (options.counted and can_be_counted(problem)):
         return False
     units = sum(job.units for job in problem.queue)
     return units <= workspace.units_that_fit(problem.queue[0])

@@ -83,7 +83,7 @@ class SearchObjective:
     moves: ClassVar[bool] = False
 
     def value(self, selection: Selection, starts: IntArray) -> float:
-        """Return the value of starts in steps, `[J]`: the lower, the better."""
+        """Return the value of planned starts, `[J]`: the lower, the better."""
         return selection.value(starts)
 
     def toward(self, selection: Selection, best: IntArray | None) -> PlannedCost:
@@ -92,7 +92,7 @@ class SearchObjective:
         Parameters
         ----------
         best
-            Starts of the incumbent in steps, `[J]`; None: there is none yet.
+            Starts of the incumbent, `[J]`; None: there is none yet.
         """
         del best
         return selection.cost
@@ -105,7 +105,7 @@ class SearchObjective:
         Parameters
         ----------
         starts
-            Starts of the answer, in steps, `[J]`.
+            Starts of the answer, `[J]`.
         objective, bound
             Objective and bound in the model's whole numbers; None where there is none.
         """
@@ -125,7 +125,7 @@ class ModelCost(SearchObjective):
     """The model's own objective in whole numbers, rounded as the solver sees it."""
 
     def value(self, selection: Selection, starts: IntArray) -> float:
-        """Return the model's objective of starts in steps, `[J]`."""
+        """Return the model's objective of planned starts, `[J]`."""
         return selection.data.cost(starts)
 
 
@@ -138,9 +138,8 @@ class OwnRatio(SearchObjective):
     moves: ClassVar[bool] = True
 
     def value(self, selection: Selection, starts: IntArray) -> float:
-        """Return the ratio of starts in steps, `[J]`."""
-        seconds = selection.starts_in_seconds(starts)
-        return _specific(selection.cost).ratio(seconds, run_times(selection.jobs))
+        """Return the ratio of planned starts, `[J]`."""
+        return _specific(selection.cost).ratio(starts, selection.data.run_times)
 
     def toward(self, selection: Selection, best: IntArray | None) -> PlannedCost:
         """Return the cost at the incumbent's ratio, the next Dinkelbach parameter.
@@ -169,7 +168,7 @@ class OwnRatio(SearchObjective):
         # A positive bound would have to be divided by the largest denominator, which is unknown.
         below = min(priced.bound(bound) - priced.error_bound, 0.0)
         now = np.zeros(priced.data.job_count, dtype=np.int64)
-        _, least = specific.sums(now, run_times(priced.jobs))
+        _, least = specific.sums(now, priced.data.run_times)
         return ratio, specific.dinkelbach_parameter + below / least if least else None
 
 

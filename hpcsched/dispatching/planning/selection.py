@@ -7,13 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.planned_cost import PlannedCost, run_times
+from hpcsched.dispatching.planned_cost import PlannedCost
 from hpcsched.dispatching.planning import Jobs
 from hpcsched.dispatching.planning.model_data import (
     ModelData,
     OutageInterval,
     horizon_after_outages,
-    in_steps,
     outage_data,
 )
 from hpcsched.dispatching.planning.start_time_costs import Shape, SpecificCostFunctions
@@ -45,8 +44,6 @@ class SelectionOptions(NamedTuple):
     spare_nodes
         Nodes are left out beyond this multiple of the jobs' units, if queued jobs × nodes exceed
         `few`; None: no node is left out.
-    step
-        Seconds in a step.
     largest
         Upper limit of the model's objective.
     overdue
@@ -72,7 +69,6 @@ class SelectionOptions(NamedTuple):
     jobs: Jobs
     length: int
     spare_nodes: float | None
-    step: int = 1
     largest: int = 1 << 40
     overdue: bool = True
     whole: bool = False
@@ -87,7 +83,7 @@ class SelectionOptions(NamedTuple):
 def cost_scale(cost: PlannedCost, shapes: Sequence[Shape], horizon: int, largest: int) -> float:
     """Return the factor of a cost before it is rounded to whole numbers.
 
-    No step that counts is later than `horizon`. The model's objective stays within `largest`, and
+    No time that counts is later than `horizon`. The model's objective stays within `largest`, and
     so does each line of a start-time cost function over all starts. Raises OverflowError where
     there is no such scale.
     """
@@ -97,7 +93,7 @@ def cost_scale(cost: PlannedCost, shapes: Sequence[Shape], horizon: int, largest
     # Rounding a weight adds at most 1, over at most the horizon: that much is set aside.
     left = largest - count * max(horizon, 1)
     if left <= 0:
-        raise OverflowError(f"{count - 1} terms over {horizon} steps")
+        raise OverflowError(f"{count - 1} terms over {horizon} s")
     scale = left / together if together else 1.0
     steepest = max((float(np.abs(shape.slopes).max(initial=0.0)) for shape in shapes), default=0.0)
     farthest = max((shape.reach for shape in shapes), default=0.0)
@@ -113,21 +109,19 @@ def error_bound_of(
 ) -> float:
     """Return an upper bound of the extra cost of a plan that the model prefers to a better one.
 
-    The error is at most the difference of two slopes over the horizon for each rounded weight, less
-    than a step for each time that is rounded up, and the loss of the linear pieces.
+    The error is at most the difference of two slopes over the horizon for each rounded weight, and
+    the loss of the linear pieces.
     """
-    seconds = max(data.horizon, int(data.free.max(initial=1))) * data.step
+    seconds = max(data.horizon, int(data.free.max(initial=1)))
     weights = float(np.abs(data.weights / scale - cost.weights).sum()) * seconds
     weights += abs(data.makespan / scale - cost.makespan) * seconds
-    steps = float((cost.weights * (data.free * data.step - cost.free)).sum())
-    steps += cost.makespan * (data.step - 1)
-    return weights + steps + sum(shape.lost(scale, data.step) for shape in shapes)
+    return weights + sum(shape.lost(scale) for shape in shapes)
 
 
 class Selection(NamedTuple):
     """The data of a model, and the jobs and nodes that its rows and columns stand for.
 
-    The model's objective is that of `cost` in steps, less `offset`, times `scale`.
+    The model's objective is that of `cost`, less `offset`, times `scale`.
 
     Attributes
     ----------
@@ -145,7 +139,7 @@ class Selection(NamedTuple):
         From a model's objective to the cost; see `bound`.
     error_bound
         A plan that the model prefers costs at most this much more than another one, in the
-        objective's own unit: the effect of steps, rounding and linear pieces.
+        objective's own unit: the effect of rounding and linear pieces.
     outage_intervals
         Announced outages of the model's nodes, however far off; `data` has those that its plans may
         come to.
@@ -162,29 +156,25 @@ class Selection(NamedTuple):
     error_bound: float = 0.0
     outage_intervals: tuple[OutageInterval, ...] = ()
 
-    def starts_in_seconds(self, starts: IntArray) -> IntArray:
-        """Return planned starts in seconds from now, `[J]`."""
-        return starts * self.data.step
-
     def value(self, starts: IntArray) -> float:
-        """Return the cost of planned starts, in steps, in the objective's own unit."""
-        return self.cost.value(self.starts_in_seconds(starts), run_times(self.jobs))
+        """Return the cost of planned starts in the objective's own unit."""
+        return self.cost.value(starts, self.data.run_times)
 
     def bound(self, objective: float) -> float:
         """Convert an objective of the model to the objective's own unit."""
-        return self.offset + objective * self.data.step / self.scale
+        return self.offset + objective / self.scale
 
     def repriced(self, cost: PlannedCost, *, curves: bool = True) -> "Selection":
-        """Return the same jobs, nodes and steps with another cost.
+        """Return the same jobs and nodes with another cost.
 
         The selection must not have been cut by `near`. The horizon grows where the cost has jobs
         start later. Raises OverflowError where there is no scale at which the objective stays
         within `largest`. `curves`: see `SelectionOptions`.
         """
-        data, jobs = self.data, self.jobs
+        data = self.data
         specific = None
         if curves and cost.specific is not None:
-            specific = SpecificCostFunctions(cost.specific, run_times(jobs), data.step)
+            specific = SpecificCostFunctions(cost.specific, data.run_times)
         horizon = data.horizon
         shapes: list[Shape] = []
         if specific is not None:
@@ -193,19 +183,17 @@ class Selection(NamedTuple):
             # it, and costs no more.
             serial = int(data.run_times.sum())
             horizon = max(horizon, int(specific.turns().max(initial=0)) + serial)
-            waiting = (
-                0 if data.shared_resources is None else int(data.shared_resources.allowance.sum())
-            )
-            horizon = horizon_after_outages(self.outage_intervals, horizon, serial + waiting)
+            if data.shared_resources is not None:
+                serial += int(data.shared_resources.allowance.sum())
+            horizon = horizon_after_outages(self.outage_intervals, horizon, serial)
             shapes = specific.shapes(horizon - data.run_times)
-        free = in_steps(cost.free, data.step)
         # What a job costs is by the later of its start and `free`, which may be beyond the horizon.
-        farthest = max(horizon, int(free.max(initial=1)))
+        farthest = max(horizon, int(cost.free.max(initial=1)))
         scale = cost_scale(cost, shapes, farthest, self.largest)
         data = replace(
             data,
             weights=np.rint(cost.weights * scale).astype(np.int64),
-            free=free,
+            free=cost.free.astype(np.int64),
             makespan=round(cost.makespan * scale),
             horizon=horizon,
             latest=None,
@@ -214,8 +202,7 @@ class Selection(NamedTuple):
         )
         offset = cost.constant
         if specific is not None and cost.specific is not None:  # curves begin with 0
-            upper, lower = cost.specific.sums(np.zeros(len(jobs), dtype=np.int64), run_times(jobs))
-            offset += upper - cost.specific.dinkelbach_parameter * lower
+            offset += cost.specific.value(np.zeros_like(data.run_times), data.run_times)
         bound = error_bound_of(cost, data, shapes, scale)
         return self._replace(data=data, cost=cost, scale=scale, offset=offset, error_bound=bound)
 
@@ -227,7 +214,7 @@ class Selection(NamedTuple):
         data = self.data.within(self.data.cost(starts))
         if data.curves is None or self.cost.specific is None:
             return self._replace(data=data)
-        specific = SpecificCostFunctions(self.cost.specific, run_times(self.jobs), data.step)
+        specific = SpecificCostFunctions(self.cost.specific, self.data.run_times)
         shapes = specific.shapes(data.latest_starts)
         data = replace(data, curves=tuple(shape.rounded(self.scale) for shape in shapes))
         bound = error_bound_of(self.cost, data, shapes, self.scale)

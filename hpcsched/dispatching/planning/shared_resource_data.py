@@ -1,11 +1,10 @@
-"""Shared resources in a model's terms: their free amounts in steps from now, and draws.
+"""Shared resources in a model's terms: their free amounts by time, and draws.
 
 Source: the first of the constraint programming dispatchers to have power as one more cumulative
 resource is that of Borghesi et al. (see Galleguillos, thesis 2020, section 2.3).
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -17,21 +16,21 @@ from hpcsched.system.system import IntArray
 
 
 class SharedResourceData(NamedTuple):
-    """`P` shared resources of a model, in steps from now.
+    """`P` shared resources of a model; times are in seconds from now.
 
     Attributes
     ----------
     draws
         Amount that each job draws, `[J, P]`.
     since
-        Steps at which the free amounts change, ascending from 0, `[T]`.
+        Times at which the free amounts change, ascending from 0, `[T]`.
     free
-        Free amounts from step `since[t]` on, `[T, P]`: the offer less the draw of running jobs, at
+        Free amounts from `since[t]` on, `[T, P]`: the offer less the draw of running jobs, at
         least 0.
     allowance
-        Steps that each job may have to wait for an offer that comes now and then, `[J]`.
+        Time that each job may have to wait for an offer that comes now and then, `[J]`.
     last
-        Step from which on the free amounts change no more but for periodic offers.
+        Time from which on the free amounts change no more but for periodic offers.
     """
 
     draws: IntArray
@@ -51,13 +50,7 @@ class SharedResourceData(NamedTuple):
         return np.asarray(self.free.max(axis=0))
 
     def fault_of(self, starts: IntArray, run_times: IntArray, jobs: Sequence[int]) -> str | None:
-        """Return the fault of some jobs' starts, in words; None if the shared resources suffice.
-
-        Parameters
-        ----------
-        starts, run_times
-            Starts and run times in steps, `[J]`.
-        """
+        """Return the fault of some jobs' starts, in words; None if the shared resources suffice."""
         ends = starts + run_times
         for time in {*(int(starts[i]) for i in jobs), *self.since.tolist()}:
             free = self.free[int(np.searchsorted(self.since, time, side="right")) - 1]
@@ -68,44 +61,28 @@ class SharedResourceData(NamedTuple):
         return None
 
 
-def can_be_planned(
-    problem: DispatchingProblem, jobs: Sequence[WaitingJob], step: int
-) -> Sequence[WaitingJob]:
-    """Return the jobs that the shared resources can supply for their whole run at some time.
-
-    Where steps are longer than a second, temporary offers are rounded down to whole steps.
-
-    Parameters
-    ----------
-    step
-        Seconds in a step.
-    """
+def can_be_planned(problem: DispatchingProblem, jobs: Sequence[WaitingJob]) -> Sequence[WaitingJob]:
+    """Return the jobs that the shared resources can supply for their whole run at some time."""
     shared_resources = problem.system.shared_resources
     if not shared_resources:
         return jobs
-    lost = 2 * step if step > 1 else 0
     stays: dict[Amounts, int] = {}
     found = []
     for job in jobs:
         draw = most_draw(problem.system, job.request)
         if draw not in stays:
             stays[draw] = longest_stay(shared_resources, draw)
-        if job.predicted_run_time + lost <= stays[draw]:
+        if job.predicted_run_time <= stays[draw]:
             found.append(job)
     return found
 
 
 def shared_resource_data(
-    problem: DispatchingProblem, jobs: Sequence[WaitingJob], step: int, allocated_until: int
+    problem: DispatchingProblem, jobs: Sequence[WaitingJob], allocated_until: int
 ) -> SharedResourceData | None:
     """Return the shared resources of a problem for some jobs; None where the system has none.
 
-    Parameters
-    ----------
-    step
-        Seconds in a step.
-    allocated_until
-        Seconds from now after which running jobs hold nothing on nodes.
+    Running jobs hold nothing on nodes from `allocated_until` on, in seconds from now.
     """
     system, now = problem.system, problem.now
     shared_resources = system.shared_resources
@@ -126,14 +103,14 @@ def shared_resource_data(
     least = np.array([amounts for _, amounts in offered], dtype=np.int64).min(axis=0)
     # Others never wait for an offer to come back, so their plans need no longer horizon.
     needy = (draws > least).any(axis=1)
-    allowance = np.where(needy, 2 * -(-period // step) + 2, 0)
+    allowance = np.where(needy, 2 * period + 2, 0)
     last = int(ends.max(initial=max(allocated_until, settled if needy.any() else 0)))
     run_times = np.array([job.predicted_run_time for job in jobs], dtype=np.int64)
-    steps = -(-last // step) + int((allowance - (-run_times // step)).sum())
-    since, amounts = _in_steps(*_free(_offered(problem, steps * step), ends, allocated), step)
-    kept = since < steps
+    reach = last + int((allowance + run_times).sum())
+    since, amounts = _free(_offered(problem, reach), ends, allocated)
+    kept = since < reach
     # No plan needs to go further, where nothing is counted on but what there is at least.
-    since = np.append(since[kept], steps)
+    since = np.append(since[kept], reach)
     amounts = np.vstack((amounts[kept], least))
     # In units of the draws: powers in watts would make products of solvers overflow.
     common = np.maximum(np.gcd.reduce(draws, axis=0), 1)
@@ -144,7 +121,7 @@ def shared_resource_data(
         since[changed],
         np.ascontiguousarray(amounts[changed]),
         allowance,
-        -(-last // step),
+        last,
     )
 
 
@@ -173,16 +150,3 @@ def _free(
     free = amounts[np.searchsorted(starts, seconds, side="right") - 1]
     free -= drawn[np.searchsorted(ends, seconds, side="right")]
     return seconds, np.maximum(free, 0)
-
-
-def _in_steps(seconds: IntArray, free: IntArray, step: int) -> tuple[IntArray, IntArray]:
-    """Return free amounts by step: in each step, the least of its seconds."""
-    if step == 1:
-        return seconds, free
-    cuts = np.unique(np.concatenate((seconds // step, -(-seconds // step))))
-    rows = []
-    for begin, end in pairwise([*cuts.tolist(), int(cuts[-1]) + 1]):
-        first = int(np.searchsorted(seconds, begin * step, side="right")) - 1
-        after = int(np.searchsorted(seconds, end * step, side="left"))
-        rows.append(free[first : max(after, first + 1)].min(axis=0))
-    return cuts, np.array(rows, dtype=np.int64)

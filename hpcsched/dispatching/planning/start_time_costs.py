@@ -3,7 +3,7 @@
 `StartTimeCosts` are exact, for the core. For models there are piecewise linear ones in whole
 numbers. A job's share of PαSF at a Dinkelbach parameter λ (`SpecificCost`) first falls with its
 start, ever faster, then ever slower, and then grows: it is concave up to its inflection and convex
-from there. It becomes linear pieces between breakpoints: one a step where there are few steps, else
+from there. It becomes linear pieces between breakpoints: every start where there are few, else
 as many as pay.
 """
 
@@ -21,11 +21,11 @@ from hpcsched.metrics.job_metrics import power_difference
 from hpcsched.portable_math import exp, of_each
 from hpcsched.system.system import IntArray
 
-FEW_STEPS = 64
-"""Up to this many steps each step is a breakpoint, so that nothing is lost."""
+FEW_STARTS = 64
+"""Up to this many starts each is a breakpoint, so that nothing is lost."""
 
 PIECES = 12
-"""Number of linear pieces of a function of more steps."""
+"""Number of linear pieces of a function of more starts."""
 
 
 class StartTimeCosts(NamedTuple):
@@ -124,14 +124,14 @@ def costs_of(
 
 
 class StartCostFunction(NamedTuple):
-    """Cost of a job by its start in steps (a curve): linear between breakpoints, in whole numbers.
+    """Cost of a job by its start in seconds (a curve): linear between breakpoints, in whole numbers.
 
     The slopes between breakpoints are whole numbers, so the cost is one at every start.
 
     Attributes
     ----------
     at
-        Breakpoints in steps, ascending from 0 to the latest start.
+        Breakpoints in seconds, ascending from 0 to the latest start.
     """
 
     at: tuple[int, ...]
@@ -139,7 +139,7 @@ class StartCostFunction(NamedTuple):
 
     @property
     def slopes(self) -> tuple[int, ...]:
-        """Slope of each piece: the cost of one more step."""
+        """Slope of each piece: the cost of one more second."""
         pairs = pairwise(zip(self.at, self.cost, strict=True))
         return tuple((high - low) // (end - begin) for (begin, low), (end, high) in pairs)
 
@@ -149,13 +149,7 @@ class StartCostFunction(NamedTuple):
         return min(self.cost)
 
     def value(self, start: int) -> int:
-        """Return the cost of a start; beyond the last breakpoint the last piece goes on.
-
-        Parameters
-        ----------
-        start
-            The start in steps, at least 0.
-        """
+        """Return the cost of a start; beyond the last breakpoint the last piece goes on."""
         if len(self.at) == 1:
             return self.cost[0]
         k = min(bisect_right(self.at, start), len(self.at) - 1) - 1
@@ -185,7 +179,7 @@ class Shape(NamedTuple):
     Attributes
     ----------
     at
-        Breakpoints in steps, `[B]`.
+        Breakpoints in seconds, `[B]`.
     slopes
         Slope of each piece, in cost per second, `[B - 1]`.
     error
@@ -198,7 +192,7 @@ class Shape(NamedTuple):
 
     @property
     def reach(self) -> float:
-        """The steepest slope times the number of steps."""
+        """The steepest slope times the number of seconds."""
         return float(np.abs(self.slopes).max(initial=0.0) * self.at[-1])
 
     def rounded(self, scale: float) -> StartCostFunction:
@@ -212,36 +206,28 @@ class Shape(NamedTuple):
         cost = np.concatenate(([0], rises.cumsum()))
         return StartCostFunction(tuple(self.at.tolist()), tuple(cost.tolist()))
 
-    def lost(self, scale: float, step: int) -> float:
-        """Return `error` plus the error of rounding at `scale`; `step` in seconds."""
+    def lost(self, scale: float) -> float:
+        """Return `error` plus the error of rounding at `scale`."""
         apart = np.abs(np.rint(self.slopes * scale) / scale - self.slopes)
-        return self.error + float(apart @ np.diff(self.at)) * step
+        return self.error + float(apart @ np.diff(self.at))
 
 
 class SpecificCostFunctions:
-    """The shares of jobs in PαSF's sums at a Dinkelbach parameter λ, by their starts in steps.
+    """The shares of jobs in PαSF's sums at a Dinkelbach parameter λ, by their starts.
 
     With Q = wait + start and F = Q + run time, a share is amount · ((α+1)/(α+2) · P(α+2) − λ ·
     P(α+1)), where P(p) = F^p − Q^p; see `SpecificCost`. Its slope has the sign of P(α+1) − λ ·
     P(α), and its bend that of (α+1) · P(α) − α · λ · P(α−1). Both are negative up to some start
     and positive from there, as P(p) over P(p−1) grows with Q; where Q is λ, they are
     positive.
-
-    Parameters
-    ----------
-    run_times
-        Predicted run times in seconds, `[J]`.
-    step
-        Seconds in a step.
     """
 
-    def __init__(self, specific: SpecificCost, run_times: IntArray, step: int) -> None:
+    def __init__(self, specific: SpecificCost, run_times: IntArray) -> None:
         self._specific = specific
         self._run_times = run_times.astype(np.float64)
-        self._step = step
 
     def turns(self) -> IntArray:
-        """Return the first step from which on each job costs no less by starting later, `[J]`."""
+        """Return the first start from which on each job costs no less by starting later, `[J]`."""
         return self._first(lambda starts: self._slope(starts) >= 0)
 
     def shapes(self, latest: IntArray, pieces: int = PIECES) -> list[Shape]:
@@ -250,14 +236,14 @@ class SpecificCostFunctions:
         Parameters
         ----------
         latest
-            Latest start of each job in steps, `[J]`, at least 0.
+            Latest start of each job, `[J]`, at least 0.
         pieces
-            Number of pieces where a job has more than `FEW_STEPS` steps.
+            Number of pieces where a job has more than `FEW_STARTS` starts.
         """
         at, concave, error = self._breakpoints(latest, pieces)
         shapes = []
         for j, last in enumerate(latest.tolist()):
-            if last <= FEW_STEPS:
+            if last <= FEW_STARTS:
                 shapes.append(Shape(np.arange(last + 1), np.empty(0), 0.0))
                 continue
             # Pieces of the concave part lie below it, the others above.
@@ -296,7 +282,7 @@ class SpecificCostFunctions:
             at = np.sort(np.column_stack((at, split[rows, worst])), axis=1)
 
     def _apart(self, at: IntArray) -> tuple[FloatArray, IntArray]:
-        """Return the largest distance of each piece from the share, and its splitting step.
+        """Return the largest distance of each piece from the share, and the start to split it at.
 
         Between two breakpoints without an inflection the share lies between the piece and the
         tangents at its ends, and these are farthest from the piece where they meet.
@@ -309,18 +295,18 @@ class SpecificCostFunctions:
         share = np.clip((last - chord) / turned, 0.0, 1.0)
         meet = begin + np.rint(share * length).astype(np.int64)
         inside = np.clip(meet, np.minimum(begin + 1, end), np.maximum(end - 1, begin))
-        apart = np.abs(chord - first) * share * length * self._step
+        apart = np.abs(chord - first) * share * length
         return np.where(length > 1, apart, 0.0), inside
 
     def _chords(self, at: IntArray) -> FloatArray:
         """Return the slopes between breakpoints, `[J, K]`, by the second; 0 for no length."""
         rise = np.diff(self._share(at), axis=1)
-        return np.asarray(rise / (np.maximum(np.diff(at), 1) * self._step))
+        return np.asarray(rise / np.maximum(np.diff(at), 1))
 
     def _first(self, holds: Callable[[IntArray], npt.NDArray[np.bool_]]) -> IntArray:
-        """Return each job's first step from which on a condition holds, by bisection, `[J]`."""
+        """Return each job's first start from which on a condition holds, by bisection, `[J]`."""
         late = np.maximum(self._specific.dinkelbach_parameter - self._specific.waits, 0.0)
-        high = np.ceil(late / self._step).astype(np.int64)
+        high = np.ceil(late).astype(np.int64)
         low = np.zeros_like(high)
         while (low < high).any():
             middle = (low + high) // 2
@@ -331,7 +317,7 @@ class SpecificCostFunctions:
 
     def _differences(self, starts: IntArray, power: float) -> FloatArray:
         """Return F^power − Q^power, `[J, K]`; 0 for a power of 0."""
-        wait = self._specific.waits[:, np.newaxis] + starts * float(self._step)
+        wait = self._specific.waits[:, np.newaxis] + starts
         if power == 0:
             return np.zeros_like(wait)
         times = np.broadcast_to(self._run_times[:, np.newaxis], wait.shape)

@@ -144,9 +144,7 @@ class OrderSearch:
             np.array(self._orders(given), dtype=np.int64),
             data,
             given.planner.free,
-            search_costs(
-                cost, selection.starts_in_seconds(data.run_times), self.discount_time_constant
-            ),
+            search_costs(cost, data.run_times, self.discount_time_constant),
             *self.effort,
             self.random,
             order,

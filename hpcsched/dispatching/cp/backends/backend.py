@@ -32,9 +32,8 @@ class Outcome(NamedTuple):
     fails: int | None = None
 
 
-def total(counts: Sequence[int | None]) -> int | None:
-    """Return the sum of all counts that are known; None if none is."""
-    # None, not 0, where no search counts: nothing is known then, which is not nothing.
+def total(counts: Sequence[float | None]) -> float | None:
+    """Return the sum of all counts that are known; None, not 0, if none is."""
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
 

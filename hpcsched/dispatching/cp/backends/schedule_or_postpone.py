@@ -102,7 +102,7 @@ class Cumulatives(NamedTuple):
     total
         Their capacity, `[G]`.
     used_at, used
-        Amounts that others than the jobs to be planned use from each step on, ascending from 0,
+        Amounts that others than the jobs to be planned use from each time on, ascending from 0,
         `[F]`, `[F, G]`: running jobs, closed nodes and jobs with a fixed start; or that shared
         resources do not offer.
     """
@@ -134,7 +134,7 @@ def cumulatives(data: ModelData, mode: PostponeMode, fixed: IntArray) -> Cumulat
     tasks += data.closed_together if types else ()
     begins, ends = fixed, fixed + data.run_times
     put_off_jobs = [(int(begins[j]), int(ends[j]), late[j]) for j in np.flatnonzero(fixed >= 0)]
-    # Amounts change at these times alone, so that a step for each is enough.
+    # Amounts change at these times alone, so that an entry for each is enough.
     times = {0, *(time for task in (*tasks, *put_off_jobs) for time in task[:2])}
     times.update(time for resource in shared for time in resource.since.tolist())
     at = np.array(sorted(times), dtype=np.int64)

@@ -128,11 +128,11 @@ class Numbering(NamedTuple):
     ----------
     order
         The nodes in order, `[N]`: alike nodes, and of these nodes that are full until the same
-        step, are neighbours.
+        time, are neighbours.
     first
         First position of the k-th node, and the number of all positions, `[N + 1, R]`.
     full_until
-        Step up to which no unit of any job has room on the k-th node, beside running jobs, `[N]`.
+        Time up to which no unit of any job has room on the k-th node, beside running jobs, `[N]`.
     """
 
     order: IntArray
