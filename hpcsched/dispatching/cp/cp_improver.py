@@ -133,10 +133,8 @@ def together(calls: Sequence[SolverCall]) -> SolverCall | None:
     }
     return best._replace(
         variables=max(call.variables for call in calls),
-        objective=min(
-            (call.objective for call in calls if call.objective is not None), default=None
-        ),
-        bound=max((call.bound for call in calls if call.bound is not None), default=None),
+        objective=min((c.objective for c in calls if c.objective is not None), default=None),
+        bound=max((c.bound for c in calls if c.bound is not None), default=None),
         why=why if troubles else "",
         **sums,
     )

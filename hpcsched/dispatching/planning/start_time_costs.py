@@ -124,7 +124,7 @@ def costs_of(
 
 
 class StartCostFunction(NamedTuple):
-    """Cost of a job by its start in seconds (a curve): linear between breakpoints, in whole numbers.
+    """Cost of a job by its start (a curve): linear between breakpoints, in whole numbers.
 
     The slopes between breakpoints are whole numbers, so the cost is one at every start.
 

@@ -32,7 +32,7 @@ class Outcome(NamedTuple):
     fails: int | None = None
 
 
-def total(counts: Sequence[float | None]) -> float | None:
+def total(counts: Sequence[Any]) -> Any:
     """Return the sum of all counts that are known; None, not 0, if none is."""
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
