@@ -224,8 +224,7 @@ def _faults(cost: PlannedCost, count: int) -> Iterator[str]:
     wrong = cost.weights[~(np.isfinite(cost.weights) & (cost.weights >= 0))]
     if len(wrong):
         yield f"expected weights that are finite and not negative, found {wrong[0]}"
-    for name in ("constant", "makespan"):
-        value = getattr(cost, name)
+    for name, value in (("constant", cost.constant), ("makespan", cost.makespan)):
         if not isinstance(value, Real) or not np.isfinite(value):
             yield f"expected a finite number as {name}, found {value!r}"
     if cost.makespan < 0:

@@ -16,7 +16,6 @@ from hpcsched.dispatching.planning.model_data import ModelData, Plan
 
 NONE = np.zeros(0, dtype=np.int64)
 DATA = ModelData(
-    step=1,
     units=np.array([1, 1, 1]),
     requests=np.array([[2], [2], [2]]),
     run_times=np.array([1, 1, 1]),

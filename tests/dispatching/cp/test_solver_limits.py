@@ -137,7 +137,6 @@ def _jobs(count: int) -> ModelData:
     requests = random.integers(1, 5, (count, 1))
     none = np.zeros(0, dtype=np.int64)
     return ModelData(
-        step=1,
         units=random.integers(1, 6, count),
         requests=requests,
         run_times=run_times,

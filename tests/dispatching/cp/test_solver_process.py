@@ -33,7 +33,6 @@ def _data(jobs: int = 2, nodes: int = 1) -> ModelData:
 
     none = np.zeros(0, dtype=np.int64)
     return ModelData(
-        1,
         few(jobs),
         few(jobs, 1),
         few(jobs),

@@ -95,7 +95,6 @@ def tiny_data(draw, size: Size = SMALL) -> ModelData:
         makespan = draw(st.integers(1, 3))
         weights, late = ([], []) if draw(st.booleans()) else (weights, late)
     return ModelData(
-        1,
         np.array(units, dtype=np.int64),
         np.array(requests, dtype=np.int64),
         np.array(run_times, dtype=np.int64),

@@ -15,13 +15,13 @@ SYSTEM = System(
 )
 
 
-def aggregated(problem: DispatchingProblem, step: int = 1) -> SharedResourceData:
+def aggregated(problem: DispatchingProblem) -> SharedResourceData:
     """Return the aggregated nodes of a model of the whole queue."""
     objective = AF()
     selection = select(
         problem,
         problem.queue,
-        OPTIONS._replace(step=step),
+        OPTIONS,
         lambda jobs: objective.planned_cost(jobs, problem.now),
     )
     assert selection is not None
@@ -65,14 +65,7 @@ def test_running_jobs_hold_what_they_asked_for() -> None:
     assert found.last == 50
 
 
-def test_releases_are_rounded_up_to_steps() -> None:
-    """In steps of 20 s the jobs end at 2 and 3; a plan may not count on them before."""
-    found = aggregated(make_problem(SYSTEM, RUNNING, now=0), step=20)
-    assert found.since.tolist() == [0, 2, 3]
-    assert found.last == 3
-
-
-def test_equal_amounts_are_one_step() -> None:
+def test_equal_amounts_are_one_piece() -> None:
     """10, 11 and 15 cores in units of 5 are 2, 2 and 3: the release of one core is no change."""
     table = """
     job_id  units  core  requested_time  start_time

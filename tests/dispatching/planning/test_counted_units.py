@@ -53,4 +53,4 @@ def test_only_jobs_of_one_shape_can_be_counted() -> None:
         ("1 1 9 2 yes no", False),
         ("1 1 9 2 no yes", False),
     ):
-        assert can_be_counted(make_problem(SYSTEM, header + rows), 1) == counted
+        assert can_be_counted(make_problem(SYSTEM, header + rows)) == counted

@@ -65,7 +65,6 @@ def test_list_plans_against_seconds(data: ModelData, random: python_random.Rando
 def test_a_job_that_never_fits() -> None:
     """Where all that is free has an end, it is not planned."""
     data = ModelData(
-        1,
         np.array([2]),
         np.array([[1]]),
         np.array([3]),

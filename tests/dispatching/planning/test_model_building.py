@@ -11,7 +11,7 @@ from hpcsched.dispatching.planning.model_building import (
     scaled,
     with_whole_nodes,
 )
-from hpcsched.dispatching.planning.model_data import ModelData, in_steps
+from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.node_choice import Releases
 from hpcsched.dispatching.planning.selection import Selection
 
@@ -20,7 +20,6 @@ def model(**changes: Any) -> ModelData:
     """Return two jobs, of one unit of 4 and one of 6, on a node of 13 and one of 8."""
     none, of_jobs = np.empty(0, dtype=np.int64), np.empty((0, 2), dtype=np.int64)
     made = ModelData(
-        step=1,
         units=np.array([1, 1]),
         requests=np.array([[4], [6]]),
         run_times=np.array([1, 1]),
@@ -45,27 +44,17 @@ def in_whole_nodes(units: list[int]) -> Selection:
     return with_whole_nodes(selection, np.array([True, False]))
 
 
-def test_durations_are_rounded_up_to_steps() -> None:
-    """In steps of 10 s, 1 s and 10 s are one step, and 11 s are two."""
-    seconds = np.array([0, 1, 10, 11])
-    assert in_steps(seconds, 10).tolist() == [0, 1, 1, 2]
-    assert in_steps(seconds, 1).tolist() == [0, 1, 10, 11]
-
-
 def test_equal_ends_on_a_node_are_merged() -> None:
-    """Node 2 of the system is left out; nodes 1 and 3 are the model's nodes 0 and 1.
-
-    In steps of 10 s from second 100 on, ends at 105 and 110 are both step 1.
-    """
+    """Node 2 of the system is left out; nodes 1 and 3 are the model's nodes 0 and 1."""
     releases = Releases(
-        np.array([105, 110, 110, 125, 130]),
+        np.array([110, 110, 110, 125, 130]),
         np.array([3, 3, 2, 1, 1]),
         np.array([[1, 9], [2, 9], [5, 9], [4, 9], [0, 9]]),
     )
     until, on, amounts = reserved_amounts(
-        np.array([1, 3]), np.array([0]), releases, 100, 10, outage_intervals=()
+        np.array([1, 3]), np.array([0]), releases, 100, outage_intervals=()
     )
-    assert (until.tolist(), on.tolist(), amounts.tolist()) == ([1, 3], [1, 0], [[3], [4]])
+    assert (until.tolist(), on.tolist(), amounts.tolist()) == ([10, 25], [1, 0], [[3], [4]])
 
 
 def test_amounts_are_divided_by_what_all_requests_share() -> None:

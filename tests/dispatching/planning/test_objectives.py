@@ -49,7 +49,7 @@ def sums(draw: Any) -> PlannableWeightedSum:
 
 
 def starts_of(draw: Any, selection: Selection) -> Any:
-    """Draw planned starts in steps, whatever has room."""
+    """Draw planned starts, whatever has room."""
     latest = selection.data.latest_starts.tolist()
     return np.array([draw(st.integers(0, last)) for last in latest])
 
@@ -111,7 +111,6 @@ def test_the_mean_of_plans_is_the_metric() -> None:
     problem=problems(),
     objective=st.one_of(sums(), st.sampled_from([PSF(2), PSF(0.5), PSF(3)])),
     dinkelbach_parameter=st.floats(0, 1000),
-    step=st.sampled_from([1, 10]),
     largest=st.sampled_from([1 << 20, 1 << 28, 1 << 50]),
     narrow=st.booleans(),
     drawn=st.data(),
@@ -121,7 +120,6 @@ def test_models_order_plans_up_to_the_stated_bound(
     problem: Any,
     objective: Any,
     dinkelbach_parameter: float,
-    step: int,
     largest: int,
     narrow: bool,
     drawn: Any,
@@ -133,7 +131,7 @@ def test_models_order_plans_up_to_the_stated_bound(
             return objective.planned_ratio(jobs, problem.now, dinkelbach_parameter)
         return objective.planned_cost(jobs, problem.now)
 
-    selection = selected(problem, cost_of, step=step, largest=largest)
+    selection = selected(problem, cost_of, largest=largest)
     first = starts_of(drawn.draw, selection)
     if narrow:
         selection = selection.near(first)

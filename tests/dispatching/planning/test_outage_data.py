@@ -1,4 +1,4 @@
-"""Announced outages in a model's steps, against what they are second by second."""
+"""Announced outages in a model, against what they are second by second."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.objectives import AF, AWF, PSF
-from hpcsched.dispatching.planning import outage_data
+from hpcsched.dispatching.planning import model_data
 from hpcsched.dispatching.planning.model_building import select
 from hpcsched.dispatching.planning.model_data import (
     OutageInterval,
@@ -48,8 +48,8 @@ def closed_by(problem: DispatchingProblem, node: int, begin: int, end: int) -> l
 
 
 def check_closed(problem: DispatchingProblem, selection: Selection) -> None:
-    """Check when nodes are closed, step by step, and that nothing is held of them from then on."""
-    data, step = selection.data, selection.data.step
+    """Check when nodes are closed, by second, and that nothing is held of them from then on."""
+    data = selection.data
     assert selection.nodes is not None
     closed = {(n, t) for n, begin, end in data.closed for t in range(begin, end)}
     assert len(closed) == sum(end - begin for _, begin, end in data.closed)
@@ -57,7 +57,7 @@ def check_closed(problem: DispatchingProblem, selection: Selection) -> None:
         (c, t)
         for c, node in enumerate(selection.nodes.tolist())
         for t in range(data.horizon)
-        if closed_by(problem, node, t * step, (t + 1) * step)
+        if closed_by(problem, node, t, t + 1)
     }
     for until, n in zip(data.allocated_until.tolist(), data.allocated_on.tolist(), strict=True):
         assert until >= 1
@@ -69,7 +69,7 @@ def check_plan(problem: DispatchingProblem, selection: Selection) -> None:
     data = selection.data
     plan = ListPlanner(data).plan(range(data.job_count))
     assert fault_of(plan, data) is None
-    starts = selection.starts_in_seconds(plan.starts).tolist()
+    starts = plan.starts.tolist()
     assert selection.nodes is not None
     for i, job in enumerate(selection.jobs):
         for node in selection.nodes[plan.placed[i].nonzero()[0]].tolist():
@@ -87,9 +87,8 @@ def check_plan(problem: DispatchingProblem, selection: Selection) -> None:
 @tries(60)
 @given(data=st.data())
 def test_models_of_replays(workloads: Any, data: Any) -> None:
-    """Any step length, jobs alone on nodes, shared resources, costs that fall at first."""
+    """Jobs alone on nodes, shared resources, costs that fall at first."""
     workload = data.draw(workloads)
-    step = data.draw(st.sampled_from([1, 1, 2, 5]))
     objective: Any = data.draw(st.sampled_from([AF(), PSF(2)]))
     for problem in problems_of(workload, data.draw(outages(workload.system))):
 
@@ -98,7 +97,7 @@ def test_models_of_replays(workloads: Any, data: Any) -> None:
                 return objective.planned_ratio(jobs, now, 10.0)
             return objective.planned_cost(jobs, now)
 
-        options = SelectionOptions("all", 100, None, step=step)
+        options = SelectionOptions("all", 100, None)
         selection = select(problem, problem.queue, options, cost_of)
         if selection is not None:
             check_closed(problem, selection)
@@ -152,10 +151,10 @@ def test_closures_that_are_far_off_are_left_out_where_there_are_many(
     found = tuple(Outage(10 * k, 10 * k + 5, (0, 1, 2), "maintenance") for k in range(1, 9))
     problem = problem._replace(outages=found)
     everything = np.arange(3)
-    assert len(outage_intervals_of(problem, everything, 1)) == 8
-    monkeypatch.setattr(outage_data, "MOST", 9)
-    kept = outage_intervals_of(problem, everything, 10)
-    assert [(one.begin, one.end) for one in kept] == [(1, 2), (2, 3), (3, 4)]
-    monkeypatch.setattr(outage_data, "MOST", 0)
-    assert len(outage_intervals_of(problem, everything, 1)) == 2
-    assert outage_intervals_of(problem, np.array([], dtype=np.int64), 1) == ()
+    assert len(outage_intervals_of(problem, everything)) == 8
+    monkeypatch.setattr(model_data, "MOST", 9)
+    kept = outage_intervals_of(problem, everything)
+    assert [(one.begin, one.end) for one in kept] == [(10, 15), (20, 25), (30, 35)]
+    monkeypatch.setattr(model_data, "MOST", 0)
+    assert len(outage_intervals_of(problem, everything)) == 2
+    assert outage_intervals_of(problem, np.array([], dtype=np.int64)) == ()

@@ -118,14 +118,6 @@ def test_only_what_fits_now() -> None:
     assert [job.job_id for job in chosen(problem, SelectionOptions("all", 1, None)).jobs] == [1]
 
 
-def test_steps() -> None:
-    """Durations are rounded up to whole steps; what is held ends no sooner than it does."""
-    data = chosen(make_problem(make_system(1, core=4), TABLE), PLAN_ALL._replace(step=30)).data
-    assert data.run_times.tolist() == [1, 1, 1]
-    assert data.allocated_until.tolist() == [4]
-    assert data.horizon == 7
-
-
 def test_worst_case_horizon() -> None:
     """It is the sum of all run times, those of running jobs included."""
     table = TABLE + "8 0 1 0 50 0\n"

@@ -1,9 +1,7 @@
-"""Shared resources in a model's steps, against what is free second by second."""
+"""Shared resources in a model, against what is free second by second."""
 
 import numpy as np
-import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from hpcsched.dispatching.objectives import AF
 from hpcsched.dispatching.planning.model_building import select
@@ -26,15 +24,14 @@ job_id start_time requested_time core units
 """
 
 
-@pytest.mark.parametrize("step", [1, 5, 7])
-def test_what_is_free_in_steps(step):
-    """In each step it is the least of its seconds; what is held is taken off, down to 0."""
+def test_what_is_free_second_by_second():
+    """What is held is taken off, down to 0."""
     resource = SharedResource(
         "power", 9, Draw({"core": 1}), (Change(3, 2), Change(12, 6), Change(20, 5)), 24
     )
     system = System((NodeGroup("node", 1, {"core": 9}),), {}, (resource,))
     problem = make_problem(system, TABLE, now=1)
-    data = shared_resource_data(problem, problem.queue, step, 0)
+    data = shared_resource_data(problem, problem.queue, 0)
     assert data.draws.tolist() == [[1]]  # counted in fours, as all requests are
     free = [
         max(resource.capacity_at(1 + t) - 2 * (1 + t < 9) - (1 + t < 25), 0) // 4
@@ -42,14 +39,14 @@ def test_what_is_free_in_steps(step):
     ]
     for k in range(int(data.since[-1])):
         found = data.free[int(np.searchsorted(data.since, k, side="right")) - 1, 0]
-        assert found == min(free[k * step : (k + 1) * step])
+        assert found == free[k]
     assert data.free[-1, 0] == 0  # further on nothing is counted on but the least
 
 
 @tries(60)
-@given(workload=shared_resource_workloads(), step=st.sampled_from([1, 2, 5]))
-def test_plans_in_steps(workload, step):
-    """A list plan in longer steps keeps to shared resources, for every problem of EASY."""
+@given(workload=shared_resource_workloads())
+def test_plans(workload):
+    """A list plan keeps to shared resources, for every problem of EASY."""
     seen = []
     replay(
         workload.system,
@@ -61,7 +58,7 @@ def test_plans_in_steps(workload, step):
         selection = select(
             problem,
             problem.queue,
-            SelectionOptions("all", 100, None, step=step),
+            SelectionOptions("all", 100, None),
             lambda jobs, now=problem.now: AF().planned_cost(jobs, now),
         )
         if selection is None:

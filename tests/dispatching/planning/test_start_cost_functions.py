@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.planned_cost import PlannedCost, SpecificCost
 from hpcsched.dispatching.planning.start_time_costs import (
-    FEW_STEPS,
+    FEW_STARTS,
     PIECES,
     SpecificCostFunctions,
     StartCostFunction,
@@ -46,40 +46,40 @@ def test_a_curve_is_linear_between_breakpoints(curve: StartCostFunction, drawn: 
 
 
 @st.composite
-def shares(draw: Any) -> tuple[SpecificCost, Any, int]:
-    """Draw a job's share of PαSF, its run time and seconds a step."""
+def shares(draw: Any) -> tuple[SpecificCost, Any]:
+    """Draw a job's share of PαSF, and its run time."""
     specific = SpecificCost(
         draw(st.sampled_from([0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 10.0])),
         draw(st.sampled_from([0.0, 7.0, 300.5, 20_000.0])),
         np.array([float(draw(st.integers(0, 9)))]),
         np.array([float(draw(st.integers(0, 30_000)))]),
     )
-    return specific, np.array([draw(st.integers(1, 50_000))]), draw(st.sampled_from([1, 7, 60]))
+    return specific, np.array([draw(st.integers(1, 50_000))])
 
 
-def values_of(specific: SpecificCost, run_times: Any, step: int, starts: Any) -> Any:
-    """Return what one job costs at each start in steps, by the cost itself."""
+def values_of(specific: SpecificCost, run_times: Any, starts: Any) -> Any:
+    """Return what one job costs at each start, by the cost itself."""
     cost = PlannedCost(np.zeros((0, 1)), np.zeros((0, 1), dtype=np.int64), specific=specific)
-    return np.array([cost.value(np.array([start * step]), run_times) for start in starts])
+    return np.array([cost.value(np.array([start]), run_times) for start in starts])
 
 
 @tries(150)
 @given(share=shares(), latest=st.integers(0, 3000))
 def test_pieces_are_as_close_as_they_say(share: Any, latest: int) -> None:
-    """No start is favoured over another one by more; every step is kept where there are few."""
-    specific, run_times, step = share
-    (shape,) = SpecificCostFunctions(specific, run_times, step).shapes(np.array([latest]))
+    """No start is favoured over another one by more; every start is kept where there are few."""
+    specific, run_times = share
+    (shape,) = SpecificCostFunctions(specific, run_times).shapes(np.array([latest]))
     assert shape.at[0] == 0
     assert shape.at[-1] == latest
-    assert len(shape.at) <= (FEW_STEPS if latest <= FEW_STEPS else PIECES) + 1
+    assert len(shape.at) <= (FEW_STARTS if latest <= FEW_STARTS else PIECES) + 1
     starts = np.unique(np.append(np.linspace(0, latest, 400).astype(int), shape.at))
-    exact = values_of(specific, run_times, step, starts)
-    rises = (shape.slopes * np.diff(shape.at) * step).cumsum()
+    exact = values_of(specific, run_times, starts)
+    rises = (shape.slopes * np.diff(shape.at)).cumsum()
     pieces = np.interp(starts, shape.at, np.concatenate(([0.0], rises)))
     apart = exact - pieces
     rounding = 1e-9 * float(np.abs(exact).max())
     assert apart.max() - apart.min() <= shape.error + rounding
-    if latest <= FEW_STEPS:
+    if latest <= FEW_STARTS:
         assert shape.error == 0
     else:
         assert shape.error <= 0.25 * (exact.max() - exact.min()) + rounding
@@ -89,26 +89,26 @@ def test_pieces_are_as_close_as_they_say(share: Any, latest: int) -> None:
 @given(share=shares(), bits=st.integers(0, 50))
 def test_rounding_keeps_the_form_and_is_counted(share: Any, bits: int) -> None:
     """Whole slopes stay in order, and what they change is in what is said to be lost."""
-    specific, run_times, step = share
-    (shape,) = SpecificCostFunctions(specific, run_times, step).shapes(np.array([2000]))
+    specific, run_times = share
+    (shape,) = SpecificCostFunctions(specific, run_times).shapes(np.array([2000]))
     scale = 2.0**bits / max(shape.reach, 1.0)
     curve = shape.rounded(scale)
     ascending = np.diff(shape.slopes) >= 0
     assert (np.diff(np.array(curve.slopes, dtype=float))[ascending] >= 0).all()
-    rises = (shape.slopes * np.diff(shape.at) * step).cumsum()
-    apart = np.array(curve.cost) * (step / scale) - np.concatenate(([0.0], rises))
-    limit = shape.lost(scale, step) - shape.error
+    rises = (shape.slopes * np.diff(shape.at)).cumsum()
+    apart = np.array(curve.cost) / scale - np.concatenate(([0.0], rises))
+    limit = shape.lost(scale) - shape.error
     assert apart.max() - apart.min() <= limit + 1e-9 * float(np.abs(rises).max())
 
 
 @tries(100)
 @given(share=shares())
 def test_from_its_turn_on_a_job_costs_no_less_by_waiting(share: Any) -> None:
-    """No start costs less than the turn or the step before, and later ones cost ever more."""
-    specific, run_times, step = share
-    (turn,) = SpecificCostFunctions(specific, run_times, step).turns().tolist()
+    """No start costs less than the turn or the second before, and later ones cost ever more."""
+    specific, run_times = share
+    (turn,) = SpecificCostFunctions(specific, run_times).turns().tolist()
     around = range(max(turn - 300, 0), turn + 300)
-    values = values_of(specific, run_times, step, around)
+    values = values_of(specific, run_times, around)
     rounding = 1e-9 * float(np.abs(values).max())
     at = turn - around[0]
     assert values[max(at - 1, 0) : at + 1].min() <= values.min() + rounding
@@ -120,7 +120,7 @@ def test_the_longest_jobs_and_the_largest_amounts() -> None:
     long = float(1 << 31)
     specific = SpecificCost(10.0, long, np.array([1e6, 1.0]), np.array([long, 0.0]))
     run_times = np.array([1 << 31, 1])
-    made = SpecificCostFunctions(specific, run_times, 1)
+    made = SpecificCostFunctions(specific, run_times)
     shapes = made.shapes(np.array([1 << 31, 1 << 31]))
     assert all(np.isfinite(shape.slopes).all() for shape in shapes)
     assert all(np.isfinite(shape.error) for shape in shapes)

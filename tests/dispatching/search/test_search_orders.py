@@ -114,7 +114,6 @@ def on_one_node(cores: int, units: np.ndarray, run_times: np.ndarray) -> ModelDa
     """Return jobs for one idle node, equally urgent."""
     count, none = len(units), np.zeros(0, dtype=np.int64)
     return ModelData(
-        1,
         units,
         np.ones((count, 1), dtype=np.int64),
         run_times,

@@ -16,7 +16,6 @@ def jobs(
     size, none = len(requests), np.zeros(0, dtype=np.int64)
     asked = np.array(requests)[:, np.newaxis]
     return ModelData(
-        1,
         np.array(units or [1] * size),
         asked,
         np.array(run_times),

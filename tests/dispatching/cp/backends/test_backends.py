@@ -192,7 +192,6 @@ def crowd(jobs: int = 9) -> ModelData:
     run_times = 2 + (number * 7) % 11
     none = np.zeros(0, dtype=np.int64)
     return ModelData(
-        1,
         1 + number % 2,
         requests,
         run_times,

@@ -201,7 +201,6 @@ def test_units_that_each_need_a_node(name):
     allocated = np.array([2]), np.array([0]), np.array([[2]])
     weights = np.array([[2, 1]])
     data = ModelData(
-        1,
         np.array([2, 2]),
         one,
         np.array([3, 2]),

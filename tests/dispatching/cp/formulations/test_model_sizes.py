@@ -30,7 +30,6 @@ def data_of(nodes: int) -> ModelData:
     The first unit asks for a core and the GPU, the others ask for two cores each.
     """
     return ModelData(
-        step=1,
         units=np.array([1, 3]),
         requests=np.array([[1, 1], [2, 0]]),
         run_times=np.array([5, 7]),

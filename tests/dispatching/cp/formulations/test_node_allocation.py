@@ -13,7 +13,6 @@ from hpcsched.dispatching.cp.formulations.pcp19 import (
 from hpcsched.dispatching.planning.model_data import ModelData
 
 DATA = ModelData(
-    step=1,
     units=np.array([2, 1]),
     requests=np.array([[2], [3]]),
     run_times=np.array([5, 5]),

@@ -15,7 +15,6 @@ from hpcsched.dispatching.planning.model_data import ModelData
 NUMBERS = np.array([[1]])
 
 DATA = ModelData(
-    step=1,
     units=np.array([1]),
     requests=np.array([[1]]),
     run_times=np.array([5]),
