@@ -87,9 +87,6 @@ SOLVER_STATUSES: tuple[SolverStatus, ...] = get_args(SolverStatus)
 PROCESS = "the solver's process"
 """Begin of the reason of a call whose solver's process died, or did not start."""
 
-OVERRUN = "overrun: "
-"""Begin of the reason of a call that was ended after so many seconds, with or without a plan."""
-
 SOLVED: tuple[SolverStatus, ...] = ("optimal", "feasible")
 """Statuses of a solver that has a solution, the best first."""
 

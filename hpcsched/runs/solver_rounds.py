@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from hpcsched.dispatching.decision import OVERRUN, PROCESS, SOLVED
+from hpcsched.dispatching.decision import PROCESS, SOLVED
 
 TOO_MANY = 0.1
 """Share of the rounds with a solver above which rounds without a plan are warned of.
@@ -50,7 +50,7 @@ class SolverRounds:
 
 def is_lost(status: str, why: str) -> bool:
     """Return True if a call was lost: its process died, did not start or overran its limit."""
-    return status == "overrun" or OVERRUN in why or PROCESS in why
+    return status == "overrun" or PROCESS in why
 
 
 def lost_in_words(calls: int) -> str | None:

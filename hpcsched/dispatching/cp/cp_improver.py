@@ -29,9 +29,6 @@ Most comes of the first: each takes its time to build, and few find still better
 
 Method = Literal["list", "prb", "best", "each"]
 
-_HANDOVER_SECONDS = 1.0
-"""Time before the guard at which a solver that can hands over its best plan, in seconds."""
-
 
 class SolverClient(NamedTuple):
     """A solver with a formulation, whose answers are checked before they are used.
@@ -50,17 +47,8 @@ class SolverClient(NamedTuple):
     def ask(
         self, selection: Selection, limits: Limits, hint: Plan | None
     ) -> tuple[Answer, SolverCall]:
-        """Return the answer about a selection, without its plan if that is wrong, and its record.
-
-        Parameters
-        ----------
-        hint
-            A plan to start from; None: no warm start.
-        """
-        handover = (
-            None if self.guard is None else self.guard - min(self.guard / 5, _HANDOVER_SECONDS)
-        )
-        task = Task(self.formulation, selection.data, self.backend, limits, hint, handover)
+        """Return the answer about a selection, without a plan if that is wrong, and its record."""
+        task = Task(self.formulation, selection.data, self.backend, limits, hint)
         answer = self.solver.solve(task, self.guard)
         if answer.why and is_third_party(self.backend):
             # The answer comes from a process of its own, which does not know plugins.

@@ -102,8 +102,7 @@ class CpParams(Params):
     guard: PositiveDuration | None = Field(
         60,
         description="Time limit of the watchdog, in seconds: it ends the solver's process, and the"
-        " best list plan is used; `schedule-or-postpone` hands over its best plan before."
-        " null: the solver runs in hpcsched's process, without a watchdog.",
+        " best list plan is used. null: the solver runs in hpcsched's process, without a watchdog.",
     )
     allocator: Annotated[Any, Selects("allocator")] = Field(
         "best-fit", description="Allocator, which chooses the nodes of a job if the model does not."

@@ -16,23 +16,13 @@ REPAIRS = 2
 
 
 class Task(NamedTuple):
-    """A model to be solved. Can be pickled.
-
-    Attributes
-    ----------
-    hint
-        A plan to start from; None: no warm start.
-    seconds
-        Real seconds after which a solver that works on the data hands over its best plan so far;
-        None: no limit.
-    """
+    """A model to be solved; a hint is a plan to start from. Can be pickled."""
 
     formulation: Formulation
     data: ModelData
     backend: Backend | DataBackend
     limits: Limits
     hint: Plan | None = None
-    seconds: float | None = None
 
 
 class Answer(NamedTuple):
@@ -74,12 +64,12 @@ def largest_number(formulation: Formulation, data: ModelData) -> int:
 
 def solve(task: Task) -> Answer:
     """Solve a task in this process; exceptions of the solver are raised."""
-    formulation, data, backend, limits, hint, seconds = task
+    formulation, data, backend, limits, hint = task
     magnitude = largest_number(formulation, data)
     if magnitude > backend.largest:
         return Answer("overflow", why=f"numbers up to {magnitude}")
     if isinstance(backend, DataBackend):
-        found: Answer = backend.solve(formulation, data, limits, hint, seconds)
+        found: Answer = backend.solve(formulation, data, limits, hint)
         return found
     began = perf_counter()
     built = formulation.build(data)

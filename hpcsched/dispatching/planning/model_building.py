@@ -63,9 +63,9 @@ def select(
     """Return the selection to model; None where no job can start now."""
     counted = None
     if problem.free_slots is not None:
-        counted = counted_slots(problem, overdue=options.overdue, whole=options.whole)
+        counted = counted_slots(problem, overdue=options.overdue)
     elif options.counted and can_be_counted(problem):
-        counted = counted_units(problem, overdue=options.overdue, whole=options.whole)
+        counted = counted_units(problem, overdue=options.overdue)
     if counted is not None:
         return _select_counted(problem, by_priority, options, cost_of, counted)
     return _select_nodes(problem, by_priority, options, cost_of)
@@ -133,7 +133,7 @@ def _select_nodes(
     jobs = tuple((by_priority if options.jobs == "all" else fitting)[: options.length])
     ends = [
         (end, run.allocation, run.waiting.request)
-        for end, run in ends_of(problem, overdue=options.overdue, whole=options.whole)
+        for end, run in ends_of(problem, overdue=options.overdue)
     ]
     releases = releases_of(system, ends)
     alone = np.array([job.request.exclusive for job in jobs], dtype=np.bool_)

@@ -75,23 +75,13 @@ class Counted(NamedTuple):
     remaining: int
 
 
-def ends_of(
-    problem: DispatchingProblem, *, overdue: bool, whole: bool = False
-) -> list[tuple[int, RunningJob]]:
+def ends_of(problem: DispatchingProblem, *, overdue: bool) -> list[tuple[int, RunningJob]]:
     """Return the running jobs with their predicted ends in seconds, by end.
 
-    Parameters
-    ----------
-    overdue
-        Whether a job that has outlived its prediction still holds its room; it is left out
-        otherwise.
-    whole
-        Whether running jobs are taken to run for their whole predicted run time from now.
+    `overdue` says whether a job that has outlived its prediction still holds its room.
     """
     now, running = problem.now, problem.running
-    if whole:
-        ends = [(now + max(job.waiting.predicted_run_time, 1), job) for job in running]
-    elif overdue:
+    if overdue:
         ends = [(max(job.predicted_end_time, now + 1), job) for job in running]
     else:
         ends = [(job.start_time + job.waiting.predicted_run_time, job) for job in running]
@@ -116,27 +106,24 @@ def can_be_counted(problem: DispatchingProblem) -> bool:
     return all(outage.start >= last for outage in problem.outages)
 
 
-def counted_slots(problem: DispatchingProblem, *, overdue: bool, whole: bool = False) -> Counted:
-    """Return the equal units of a problem of slots; `overdue` and `whole`: see `ends_of`."""
+def counted_slots(problem: DispatchingProblem, *, overdue: bool) -> Counted:
+    """Return the equal units of a problem of slots; `overdue`: see `ends_of`."""
     assert problem.free_slots is not None
     free = sum(high - low for low, high in problem.free_slots)
-    ends = [
-        (end - problem.now, job.units)
-        for end, job in ends_of(problem, overdue=overdue, whole=whole)
-    ]
+    ends = [(end - problem.now, job.units) for end, job in ends_of(problem, overdue=overdue)]
     total = free + sum(job.units for job in problem.running)
     return Counted(free, total, ends, sum(end for end, _ in ends))
 
 
-def counted_units(problem: DispatchingProblem, *, overdue: bool, whole: bool = False) -> Counted:
+def counted_units(problem: DispatchingProblem, *, overdue: bool) -> Counted:
     """Return the units of the queue's common shape that fit, now and after each release.
 
-    Running jobs may have asked for anything else. `overdue`, `whole`: see `ends_of`.
+    Running jobs may have asked for anything else. `overdue`: see `ends_of`.
     """
     assert problem.free_amounts is not None
     system, now, job = problem.system, problem.now, problem.queue[0].request
     on_idle = units_that_fit(system, system.capacity.T, job)
-    ends = ends_of(problem, overdue=overdue, whole=whole)
+    ends = ends_of(problem, overdue=overdue)
     releases = releases_of(
         system, [(end, run.allocation, run.waiting.request) for end, run in ends]
     )

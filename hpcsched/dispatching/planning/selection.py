@@ -48,8 +48,6 @@ class SelectionOptions(NamedTuple):
         Upper limit of the model's objective.
     overdue
         Whether a running job that has outlived its prediction still holds its room.
-    whole
-        Whether running jobs are taken to run for their whole predicted run time from now.
     worst_case
         Whether the horizon is the sum of all run times, running jobs included, which is more than
         plans need.
@@ -71,7 +69,6 @@ class SelectionOptions(NamedTuple):
     spare_nodes: float | None
     largest: int = 1 << 40
     overdue: bool = True
-    whole: bool = False
     worst_case: bool = False
     curves: bool = True
     priced: bool = True

@@ -122,14 +122,5 @@ class DataBackend(AnyBackend, Protocol):
         data: ModelData,
         limits: Limits,
         hint: Plan | None,
-        seconds: float | None,
     ) -> Any:
-        """Return the `Answer` to a formulation.
-
-        Parameters
-        ----------
-        hint
-            A plan to start from; None: no warm start.
-        seconds
-            Real seconds after which the best plan so far is wanted; None: no limit.
-        """
+        """Return the `Answer` to a formulation; a hint is a plan to start from."""

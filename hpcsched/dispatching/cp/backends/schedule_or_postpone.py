@@ -24,7 +24,7 @@ from hpcsched.dispatching.cp.formulations import (
 )
 from hpcsched.dispatching.cp.model_solving import Answer
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule, Watch
-from hpcsched.dispatching.decision import OVERRUN, SolverStatus
+from hpcsched.dispatching.decision import SolverStatus
 from hpcsched.dispatching.planning.model_data import ModelData, Plan, fault_of
 from hpcsched.errors import Finding, InputError
 from hpcsched.registration import builtin
@@ -37,7 +37,7 @@ _BETWEEN_LOOKS = 100
 """After so many nodes the clock is looked at, where there is a limit of time."""
 
 _SLICE_SECONDS = 0.05
-"""After so long the search lets Python handle signals, and looks for its deadline."""
+"""After so long the search lets Python handle signals."""
 
 _NEVER = 1 << 62
 """More fails than any search has."""
@@ -196,7 +196,6 @@ class ScheduleOrPostpone(NamedTuple):
         data: ModelData,
         limits: Limits,
         hint: Plan | None,
-        seconds: float | None = None,
     ) -> Answer:
         """Search for the best plan within limits; see `DataBackend`.
 
@@ -215,7 +214,7 @@ class ScheduleOrPostpone(NamedTuple):
         search = open_search(data, formulation, mode, shared, range(free))
         if best is not None:
             search.improve_on(data.cost(best.starts))
-        ended, late = _go_through(search, limits, free, seconds)
+        ended = _go_through(search, limits, free)
         if search.starts is not None:
             best = _plan_of(data, search, search.starts, fixed)
         elif best is not None and mode is not PostponeMode.COUNTS:
@@ -228,7 +227,7 @@ class ScheduleOrPostpone(NamedTuple):
         ended = ended and not search.left_out and not may_wait
         status: SolverStatus = "optimal" if ended else "feasible"
         if best is None:
-            status = "infeasible" if ended else "overrun" if late else "unknown"
+            status = "infeasible" if ended else "unknown"
         cost = None if best is None else data.cost(best.starts)
         return Answer(
             status,
@@ -238,30 +237,25 @@ class ScheduleOrPostpone(NamedTuple):
             cost if ended else None,
             formulation.variables(data),
             solve_time=perf_counter() - began,
-            why=f"{OVERRUN}ended after {seconds:.3g} s" if late else "",
             branches=search.nodes,
             fails=search.fails,
         )
 
 
-def _go_through(
-    search: PostponeSearch, limits: Limits, count: int, seconds: float | None
-) -> tuple[bool, bool]:
-    """Say whether all of the tree was seen, and whether the deadline came before the limits."""
+def _go_through(search: PostponeSearch, limits: Limits, count: int) -> bool:
+    """Say whether all of the tree was seen within the limits."""
     began = perf_counter()
     watch = Watch(limits) if isinstance(limits, StoppingRule) else None
     nodes = count + (round(limits.work * NODES) if isinstance(limits, Budget) else 0)
     while not search.advance(nodes, _NEVER, _SLICE_SECONDS):
         if search.nodes >= nodes:
             if watch is None:
-                return False, False
+                return False
             nodes += _BETWEEN_LOOKS
             while perf_counter() - began >= watch.limit:
                 if not watch.goes_on(search.best_cost):
-                    return False, False
-        elif seconds is not None and perf_counter() - began >= seconds:
-            return False, True
-    return True, False
+                    return False
+    return True
 
 
 def _plan_of(
