@@ -50,6 +50,10 @@ BoolArray = npt.NDArray[np.bool_]
 Allocated = tuple[IntArray, IntArray, IntArray]
 """`allocated_until`, `allocated_on` and `allocated` of `ModelData`."""
 
+Unfinished = tuple[Selection, int, SharedResourceData | None]
+"""A selection without horizon and cost; the sum of the remaining run times of running jobs, in
+seconds; the aggregated nodes, if models have them."""
+
 _ALWAYS = 1 << 62
 """A horizon before which every interval begins."""
 
@@ -66,54 +70,47 @@ def select(
         counted = counted_slots(problem, overdue=options.overdue)
     elif options.counted and can_be_counted(problem):
         counted = counted_units(problem, overdue=options.overdue)
-    if counted is not None:
-        return _select_counted(problem, by_priority, options, cost_of, counted)
-    return _select_nodes(problem, by_priority, options, cost_of)
+    found = (
+        _on_nodes(problem, by_priority, options)
+        if counted is None
+        else _counted(problem.system, by_priority, options, counted)
+    )
+    return None if found is None else _finished(problem, options, cost_of, found)
 
 
-def _select_counted(
-    problem: DispatchingProblem,
-    by_priority: Sequence[WaitingJob],
-    options: SelectionOptions,
-    cost_of: Callable[[Sequence[WaitingJob]], PlannedCost],
-    counted: Counted,
-) -> Selection | None:
-    """Select where all units are alike: one node that has room for all of them."""
-    pooled = units_in_pool(problem.system, by_priority[0]) if options.aggregated else counted.total
-    free = counted.free + (pooled - counted.total if options.jobs == "pool" else 0)
+def _counted(
+    system: System, by_priority: Sequence[WaitingJob], options: SelectionOptions, counted: Counted
+) -> Unfinished | None:
+    """Select where all units are alike: one node has room for all of them."""
+    total = counted.total
+    pooled = units_in_pool(system, by_priority[0]) if options.aggregated else total
+    free = counted.free + (pooled - total if options.jobs == "pool" else 0)
     fitting = [job for job in by_priority if job.units <= free]
     if not fitting:
         return None
-    jobs = tuple((by_priority if options.jobs == "all" else fitting)[: options.length])
     # One node holds all units; `free` of them are free now, running jobs have the others.
-    total = counted.total
     ends = np.array([end for end, _ in counted.allocated], dtype=np.int64)
     amounts = np.array([[units] for _, units in counted.allocated], dtype=np.int64).reshape(-1, 1)
     until, first = np.unique(ends, return_index=True)
     merged = np.add.reduceat(amounts, first, axis=0) if len(first) else amounts
+    jobs = tuple((by_priority if options.jobs == "all" else fitting)[: options.length])
     asked = np.ones((len(jobs), 1), dtype=np.int64)
-    selection = _unfinished(
-        jobs,
-        options,
-        None,
-        asked=asked,
-        capacity=np.array([[total]], dtype=np.int64),
-        room=total * asked,
-        allocated=(until, np.zeros_like(until), merged),
-    )
+    room, capacity, on = total * asked, np.array([[total]]), np.zeros_like(until)
+    selection = _unfinished(jobs, options, None, asked, capacity, room, until, on, merged)
     pool = None
     if pooled > total:
-        pool = aggregated_slots(selection.data.units, pooled, until, merged)
-    cost, remaining = cost_of(jobs), counted.remaining
-    return _finish(selection, options, cost, problem, remaining=remaining, aggregated=pool)
+        none, last = np.zeros_like(selection.data.units), int(until.max(initial=0))
+        units = selection.data.units[:, np.newaxis]
+        pool = SharedResourceData(
+            units, *_free(np.array([[pooled]]), until, merged, ()), none, last
+        )
+    return selection, counted.remaining, pool
 
 
-def _select_nodes(
-    problem: DispatchingProblem,
-    by_priority: Sequence[WaitingJob],
-    options: SelectionOptions,
-    cost_of: Callable[[Sequence[WaitingJob]], PlannedCost],
-) -> Selection | None:
+def _on_nodes(
+    problem: DispatchingProblem, by_priority: Sequence[WaitingJob], options: SelectionOptions
+) -> Unfinished | None:
+    """Select jobs and nodes."""
     assert problem.free_amounts is not None
     system, now = problem.system, problem.now
     fit_counts = FitCounts(problem)
@@ -138,80 +135,68 @@ def _select_nodes(
     releases = releases_of(system, ends)
     alone = np.array([job.request.exclusive for job in jobs], dtype=np.bool_)
     few = len(problem.queue) * system.node_count <= options.few
-    spare = None if few or alone.any() else options.spare_nodes
-    nodes = chosen_nodes(jobs, fit_counts, releases, now, spare)
-    outage_intervals = outage_intervals_of(problem, nodes, everywhere=options.aggregated)
+    nodes = chosen_nodes(
+        jobs, fit_counts, releases, now, None if few or alone.any() else options.spare_nodes
+    )
+    intervals = outage_intervals_of(problem, nodes, everywhere=options.aggregated)
     asked = np.array([job.unit_request for job in jobs], dtype=np.int64)
     # A job that is alone on its nodes minds everything that runs there.
     used = np.flatnonzero(asked.any(axis=0) | alone.any())
-    held = reserved_amounts(nodes, used, releases, now, outage_intervals=outage_intervals)
-    selection = _unfinished(
-        jobs,
-        options,
-        nodes,
-        asked=asked[:, used],
-        capacity=system.capacity[nodes][:, used],
-        room=np.array([fit_counts.idle(job)[nodes] for job in jobs], dtype=np.int64),
-        allocated=held,
-    )._replace(outage_intervals=outage_intervals)
+    held = reserved_amounts(nodes, used, releases, now, outage_intervals=intervals)
+    room = np.array([fit_counts.idle(job)[nodes] for job in jobs], dtype=np.int64)
+    capacity = system.capacity[nodes][:, used]
+    selection = _unfinished(jobs, options, nodes, asked[:, used], capacity, room, *held)
+    selection = selection._replace(outage_intervals=intervals)
     if alone.any():
         selection = with_whole_nodes(selection, alone)
     if not selection.jobs:
         return None
-    aggregated = None
+    pool = None
     if options.aggregated:
-        aggregated = aggregated_nodes(problem, selection.data, used, releases)
+        pool = aggregated_nodes(problem, selection.data, used, releases)
     # Node shares count whole nodes: dividing amounts would make them disagree with capacities.
     if not alone.any():
         selection = selection._replace(data=scaled(selection.data))
-    remaining = sum(end - now for end, _, _ in ends)
-    cost = cost_of(selection.jobs)
-    return _finish(selection, options, cost, problem, remaining=remaining, aggregated=aggregated)
+    return selection, sum(end - now for end, _, _ in ends), pool
 
 
 def _unfinished(
     jobs: tuple[WaitingJob, ...],
     options: SelectionOptions,
     nodes: IntArray | None,
-    *,
-    asked: IntArray,
-    capacity: IntArray,
-    room: IntArray,
-    allocated: Allocated,
+    *arrays: IntArray,
 ) -> Selection:
-    """Return a selection without cost, horizon and shared resources."""
-    none = np.zeros((0, len(jobs)), dtype=np.int64)
-    arrays = units_of(jobs), asked, run_times(jobs), capacity, room, *allocated, none, none
-    data = ModelData(*arrays, makespan=0, horizon=0)
-    return Selection(
-        data, jobs, nodes, (0,) * len(jobs), linear([0.0] * len(jobs)), options.largest
-    )
+    """Return a selection without cost, horizon and shared resources.
 
-
-def _finish(
-    selection: Selection,
-    options: SelectionOptions,
-    cost: PlannedCost,
-    problem: DispatchingProblem,
-    *,
-    remaining: int,
-    aggregated: SharedResourceData | None,
-) -> Selection:
-    """Return a selection with its horizon, what depends on that, and its cost.
-
-    `remaining` is the sum of the remaining run times of running jobs, in seconds.
+    `arrays` are `requests`, `capacity`, `room` and what is allocated, as in `ModelData`.
     """
+    none = np.zeros((0, len(jobs)), dtype=np.int64)
+    units = np.array([job.units for job in jobs], dtype=np.int64)
+    requests, *others = arrays
+    data = ModelData(units, requests, run_times(jobs), *others, none, none, makespan=0, horizon=0)
+    cost = linear(np.zeros(len(jobs)))
+    return Selection(data, jobs, nodes, (0,) * len(jobs), cost, options.largest)
+
+
+def _finished(
+    problem: DispatchingProblem,
+    options: SelectionOptions,
+    cost_of: Callable[[Sequence[WaitingJob]], PlannedCost],
+    found: Unfinished,
+) -> Selection:
+    """Return a selection with its horizon, what depends on that, and its cost."""
+    selection, remaining, aggregated = found
     data, jobs, intervals = selection.data, selection.jobs, selection.outage_intervals
     # The worst case: all running jobs end one after another, as in the papers' models.
     last = remaining
     if not options.worst_case:
         elsewhere = 0 if aggregated is None else aggregated.last
         last = int(data.allocated_until.max(initial=elsewhere))
+    serial = int(data.run_times.sum())
     shared_resources = shared_resource_data(problem, jobs, last)
-    waiting = 0
     if shared_resources is not None:
-        last, waiting = max(last, shared_resources.last), int(shared_resources.allowance.sum())
-    serial = int(data.run_times.sum()) + waiting
+        last = max(last, shared_resources.last)
+        serial += int(shared_resources.allowance.sum())
     horizon = horizon_after_outages(intervals, last + serial, serial)
     # Shared resources have to be known as far as plans may reach.
     if shared_resources is not None and horizon > last + serial:
@@ -223,13 +208,8 @@ def _finish(
         outages=outage_data(intervals, horizon),
         aggregated_nodes=aggregated,
     )
-    finished = selection._replace(data=data, cost=cost)
-    return finished.repriced(cost, curves=options.curves) if options.priced else finished
-
-
-def units_of(jobs: Sequence[WaitingJob]) -> IntArray:
-    """Return the number of units of each job, `[J]`."""
-    return np.array([job.units for job in jobs], dtype=np.int64)
+    finished = selection._replace(data=data, cost=cost_of(jobs))
+    return finished.repriced(finished.cost, curves=options.curves) if options.priced else finished
 
 
 def reserved_amounts(
@@ -384,28 +364,6 @@ def units_in_pool(system: System, job: WaitingJob) -> int:
     totals = system.capacity.sum(axis=0).tolist()
     asked = zip(totals, job.unit_request, strict=True)
     return int(min(total // amount for total, amount in asked if amount))
-
-
-def aggregated_slots(
-    units: IntArray, pooled: int, until: IntArray, allocated: IntArray
-) -> SharedResourceData:
-    """Return the pool of a system that is counted in slots, in units.
-
-    Parameters
-    ----------
-    units
-        Units of the jobs, `[J]`.
-    until, allocated
-        Units, `[K, 1]`, that come free at times, `[K]`, ascending.
-    """
-    since = np.concatenate(([0], until)).astype(np.int64)
-    held = int(allocated.sum()) - np.concatenate((np.zeros((1, 1), np.int64), allocated)).cumsum(
-        axis=0
-    )
-    none = np.zeros(len(units), dtype=np.int64)
-    return SharedResourceData(
-        units[:, np.newaxis], since, pooled - held, none, int(until.max(initial=0))
-    )
 
 
 def _free(

@@ -218,17 +218,17 @@ def test_a_model_has_at_most_so_many_variables() -> None:
 
 
 def test_fewer_jobs_for_solvers_of_small_numbers() -> None:
-    """As many as keep numbers within the solver's range: two, as four could take 10,000 s."""
+    """As many as keep numbers within the solver's range: four, as eight could take 36,000 s."""
     solver = Scripted(Answer("unknown"))
-    rows = "\n".join(f"{i}   0   1   4   {i}000" for i in range(1, 5))
+    rows = "\n".join(f"{i}   0   1   4   {i}000" for i in range(1, 9))
     problem = make_problem(make_system(2, core=4), f"{COLUMNS}\n{rows}")
-    backend = OrTools(largest=10_000, largest_objective=100_000)
+    backend = OrTools(largest=20_000, largest_objective=100_000)
     cp_dispatcher(solver=solver, backend=backend).dispatch(problem)
     (task,) = solver.tasks
     assert task.data.capacity.tolist() == [[1], [1]]  # in units of what all ask for
-    assert task.data.job_count == 2
-    assert task.formulation.magnitude(task.data) <= 10_000
-    assert task.data.cost(np.full(2, task.data.horizon)) <= 100_000
+    assert task.data.job_count == 4
+    assert task.formulation.magnitude(task.data) <= 20_000
+    assert task.data.cost(np.full(4, task.data.horizon)) <= 100_000
 
 
 @pytest.mark.parametrize("name", ["hcp19", pytest.param("pcp19", marks=pytest.mark.slow)])
