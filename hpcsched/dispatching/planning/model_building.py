@@ -173,7 +173,9 @@ def _unfinished(
     none = np.zeros((0, len(jobs)), dtype=np.int64)
     units = np.array([job.units for job in jobs], dtype=np.int64)
     requests, *others = arrays
-    data = ModelData(units, requests, run_times(jobs), *others, none, none, makespan=0, horizon=0)
+    capacity, room, until, on, held = others
+    times = run_times(jobs)
+    data = ModelData(units, requests, times, capacity, room, until, on, held, none, none, 0, 0)
     cost = linear(np.zeros(len(jobs)))
     return Selection(data, jobs, nodes, (0,) * len(jobs), cost, options.largest)
 
