@@ -17,7 +17,7 @@ class OfflineProblem(NamedTuple):
     Attributes
     ----------
     jobs
-        The jobs; `predicted_run_time` is the real run time in seconds, 0 included.
+        The jobs; `predicted_run_time` is the real run time in seconds.
     free_slots, slot_map, free_amounts
         The idle system, in one of the two forms of `DispatchingProblem`.
     online
@@ -78,8 +78,6 @@ class OfflinePlan(NamedTuple):
         Starts in seconds, by job number. Each is the submission of a job or the end of one.
     allocations
         Nodes by job number; a job that is not there may go wherever there is room.
-    zero_length
-        The jobs with a run time of 0.
     lower_bound
         Lower bound of the objective, in its own unit; None if unknown.
     bound_by
@@ -92,7 +90,6 @@ class OfflinePlan(NamedTuple):
 
     starts: Mapping[int, int]
     allocations: Mapping[int, NodeAllocation]
-    zero_length: frozenset[int]
     method: str
     lower_bound: float | None
     bound_by: str | None

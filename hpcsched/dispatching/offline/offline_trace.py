@@ -49,7 +49,7 @@ class PlanTable:
 
 
 class Trace(NamedTuple):
-    """The `J` jobs of at least one second, in order of submission, and the idle system.
+    """The `J` jobs, in order of submission, and the idle system.
 
     Attributes
     ----------
@@ -95,22 +95,13 @@ class Trace(NamedTuple):
         return self._replace(selection=self.selection._replace(data=replace(self.data, **changes)))
 
     def measure(self, starts: IntArray) -> float | None:
-        """Return the objective of a plan; starts in seconds from the origin, `[J]`.
-
-        Jobs that run for no time count as well, as if they never waited.
-        """
-        zero_length = [job for job in self.problem.jobs if job.predicted_run_time == 0]
-        at_once = np.array([job.submit_time for job in zero_length], dtype=np.int64)
-        at_once -= self.problem.origin
-        run_times = np.concatenate((self.run_times, np.zeros_like(at_once)))
-        begins = np.concatenate((starts, at_once))
-        demands = np.array([float(job.demand) for job in (*self.jobs, *zero_length)])
+        """Return the objective of a plan; starts in seconds from the origin, `[J]`."""
         columns = {
-            "submit_time": np.concatenate((self.submit, at_once)),
-            "start_time": begins,
-            "end_time": begins + run_times,
-            "run_time": run_times,
-            "demand": demands,
+            "submit_time": self.submit,
+            "start_time": starts,
+            "end_time": starts + self.run_times,
+            "run_time": self.run_times,
+            "demand": np.array([float(job.demand) for job in self.jobs]),
         }
         return self.problem.objective.measure(PlanTable(columns))
 
@@ -132,10 +123,13 @@ def least_demands(trace: Trace) -> IntArray:
 
 
 def trace_of(problem: OfflineProblem) -> Trace | None:
-    """Return the arrays of a problem; None if no job runs for a second."""
-    jobs = tuple(job for job in problem.jobs if job.predicted_run_time > 0)
+    """Return the arrays of a problem; None without jobs."""
+    jobs = problem.jobs
     if not jobs:
         return None
+    if idle := [job.job_id for job in jobs if job.predicted_run_time == 0]:
+        message = f"job {idle[0]} runs for no time; expected a trace with `zero_run_time: skip`"
+        raise InputError(Finding("not-offline", message, key="simulation.mode"))
     # Weights are made whole numbers for models, which are not asked here.
     selection = select(
         problem.as_if_waiting(jobs),

@@ -1,6 +1,5 @@
 """Off-line planner: initial schedules, large neighbourhood search, exact solver, bound."""
 
-from bisect import bisect_right, insort
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ import numpy as np
 
 from hpcsched._core import FreeResources, plan_in_order, replay_list, search_neighbourhoods
 from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.decision import Decision, ReasonKind, Start
+from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.offline.bounds import Bound, lower_bound
 from hpcsched.dispatching.offline.exact_plans import MOST_JOBS, WORK, solve
 from hpcsched.dispatching.offline.offline_problem import OfflinePlan, OfflineProblem
@@ -34,7 +33,7 @@ from hpcsched.dispatching.rules.orders import (
     smallest_product,
 )
 from hpcsched.dispatching.rules.workspace import open_workspace
-from hpcsched.system.space import NodeAllocation, NodeSpace, units_that_fit
+from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import IntArray
 
 _ORDERS: Mapping[str, Callable[[WaitingJob], Any]] = {
@@ -201,10 +200,6 @@ def _value(trace: Trace, linearised: LinearisedObjective, incumbent: OfflineSche
     )
 
 
-ZERO_LENGTH_FIRST = "jobs that run for no time go first in an instant"
-"""Reason of a job that is due now and starts in a later round of the same instant."""
-
-
 @dataclass(frozen=True)
 class ReplaysPlan:
     """Starts each job at its planned time, on the plan's nodes or else on the allocator's.
@@ -216,35 +211,20 @@ class ReplaysPlan:
     allocator: Allocator
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
-        """Return the jobs to start now; raises ValueError where one should have started before.
-
-        Jobs that run for no time go first, as planned; when they have ended there is another round.
-        """
-        decision = Decision(self._starts(problem))
+        """Return the jobs to start now; raises ValueError where one should have started before."""
+        planned = {job.job_id: self.plan.starts[job.job_id] for job in problem.queue}
+        for job_id, start in planned.items():
+            if start < problem.now:
+                raise ValueError(f"job {job_id} was to start at {start}")
+        workspace, places = open_workspace(problem, self.allocator), self.plan.allocations
+        due = [job for job in problem.queue if planned[job.job_id] == problem.now]
+        decision = Decision(
+            tuple(Start(job.job_id, places.get(job.job_id) or workspace.place(job)) for job in due)
+        )
         if not problem.explain:
             return decision
-        starts = self.plan.starts
-        planned = {job.job_id: starts[job.job_id] for job in problem.queue}
-        left_over: tuple[ReasonKind, str] = "solver_postponed", ZERO_LENGTH_FIRST
-        reasons = planned_reasons(problem, decision, planned, self.allocator, left_over)
+        reasons = planned_reasons(problem, decision, planned, self.allocator)
         return decision._replace(reasons=reasons)
-
-    def _starts(self, problem: DispatchingProblem) -> tuple[Start, ...]:
-        """Return the starts of the jobs that are due and have room in this round."""
-        starts = self.plan.starts
-        due = [job for job in problem.queue if starts[job.job_id] <= problem.now]
-        for job in due:
-            if starts[job.job_id] < problem.now:
-                raise ValueError(f"job {job.job_id} was to start at {starts[job.job_id]}")
-        workspace = open_workspace(problem, self.allocator)
-        zero_length = [job for job in due if job.job_id in self.plan.zero_length]
-        if zero_length:  # as many as there is room for together, one placed after another
-            fitting = (job for job in zero_length if workspace.fits(job))
-            return tuple(Start(job.job_id, workspace.place(job)) for job in fitting)
-        allocations = self.plan.allocations
-        return tuple(
-            Start(job.job_id, allocations.get(job.job_id) or workspace.place(job)) for job in due
-        )
 
 
 def plan_offline(
@@ -253,9 +233,7 @@ def plan_offline(
     """Return a plan of all jobs of a trace."""
     trace = trace_of(problem)
     if trace is None:
-        starts: dict[int, int] = {}
-        starts |= zero_length_starts(problem, starts, {})
-        return OfflinePlan(starts, {}, frozenset(starts), "nothing to plan", None, None, 0, {})
+        return OfflinePlan({}, {}, "nothing to plan", None, None, 0, {})
     linearised = linearised_objective(trace)
     firsts = list(initial_schedules(trace, _weights(trace, linearised)))
     if problem.online:
@@ -268,16 +246,15 @@ def plan_offline(
     if _measured(trace, first) < _measured(trace, incumbent):
         incumbent = first
     incumbent, bound, statuses = _solved(trace, linearised, incumbent, effort)
-    starts, allocations = {}, {}
+    starts: dict[int, int] = {}
+    allocations: dict[int, NodeAllocation] = {}
     for j, job in enumerate(trace.jobs):
         starts[job.job_id] = int(incumbent.starts[j]) + problem.origin
         if not trace.aggregated:
             allocations[job.job_id] = trace.selection.allocation(j, incumbent.placed[j])
-    zero_length = dict(zero_length_starts(problem, starts, allocations))
     return OfflinePlan(
-        starts | zero_length,
+        starts,
         allocations,
-        frozenset(zero_length),
         incumbent.method,
         bound.value,
         bound.source,
@@ -313,55 +290,3 @@ def _weights(trace: Trace, linearised: LinearisedObjective) -> FloatArray:
     if linearised.ratio or not linearised.costs.weights.any():
         return np.ones(trace.job_count)
     return np.asarray(linearised.costs.weights.sum(axis=0))
-
-
-def zero_length_starts(
-    problem: OfflineProblem, starts: Mapping[int, int], allocations: Mapping[int, NodeAllocation]
-) -> Iterator[tuple[int, int]]:
-    """Yield the number and the start of each zero-length job.
-
-    It starts at its submission or at the first end of another job after it at which there is room
-    beside the jobs that started before and still run. It holds nothing, so it delays no one: jobs
-    that start at the same instant do so after it.
-
-    Parameters
-    ----------
-    starts
-        Starts of the other jobs in seconds, by job number.
-    allocations
-        Nodes of the other jobs; empty where the system consists of slots.
-    """
-    idle = [job for job in problem.jobs if job.predicted_run_time == 0]
-    if not idle:
-        return
-    others = [job for job in problem.jobs if job.predicted_run_time > 0]
-    ends: list[int] = []
-    for job in others:
-        insort(ends, starts[job.job_id] + job.predicted_run_time)
-    for job in idle:
-        # Room only comes free at ends, so that no other instant needs to be looked at.
-        for time in (job.submit_time, *ends[bisect_right(ends, job.submit_time) :]):
-            beside = [
-                other
-                for other in others
-                if starts[other.job_id] < time < starts[other.job_id] + other.predicted_run_time
-            ]
-            if _fits(problem, job, beside, allocations):
-                yield job.job_id, time
-                break
-
-
-def _fits(
-    problem: OfflineProblem,
-    job: WaitingJob,
-    beside: list[WaitingJob],
-    allocations: Mapping[int, NodeAllocation],
-) -> bool:
-    if problem.free_slots is not None:
-        slots = sum(high - low for low, high in problem.free_slots)
-        return slots - sum(other.units for other in beside) >= job.units
-    space = NodeSpace(problem.system)
-    for other in beside:
-        space.claim(allocations[other.job_id], other.request)
-    fits = units_that_fit(problem.system, space.available, job.request)
-    return int(np.sum(fits)) >= job.units

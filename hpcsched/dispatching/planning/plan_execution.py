@@ -61,21 +61,13 @@ def planned_reasons(
     decision: Decision,
     planned: Mapping[int, int],
     allocator: Allocator,
-    left_over: tuple[ReasonKind, str] = ("no_room", NO_NODES),
 ) -> tuple[Reason, ...]:
     """Return a reason for each queued job, in order of arrival.
 
     A job that starts without being planned passes the first planned job that waits. Whether there
     is room for a job is asked about the free resources before anything starts, for each job by
     itself. A job without room has the reason `no_room`, planned or not.
-
-    Parameters
-    ----------
-    planned
-        Planned start of each job in seconds, by job number, the first by priority first.
-    left_over
-        Kind and detail of the reason of a job that is planned to start now and does not, though
-        there is room. Without room the kind is `no_room`.
+    `planned` has planned starts in seconds by job number, the first by priority first.
     """
     now, started = problem.now, {start.job_id for start in decision.starts}
     workspace = open_workspace(problem, allocator)
@@ -97,8 +89,7 @@ def planned_reasons(
                     Reason(name, "in_order") if all_start else Reason(name, "planned", time=now)
                 )
         elif time == now:
-            kind, detail = left_over
-            reason = Reason(name, kind if workspace.fits(job) else "no_room", detail=detail)
+            reason = Reason(name, "no_room", detail=NO_NODES)
         elif not workspace.fits(job):
             reason = Reason(name, "no_room", time=time, detail=workspace.short_of(job))
         elif time is None:

@@ -30,7 +30,7 @@ from tests.strategies import mixed_workloads, tries, uniform_workloads
 
 
 @tries(40)
-@given(uniform_workloads("exact", max_jobs=12), st.sampled_from(sorted(OBJECTIVES)))
+@given(uniform_workloads("exact", max_jobs=12, shortest=1), st.sampled_from(sorted(OBJECTIVES)))
 def test_a_plan_of_alike_units_is_carried_out_to_the_second(workload, name: str) -> None:
     """Also where jobs run for no time."""
     system, jobs, _, request, _ = workload
@@ -41,7 +41,7 @@ def test_a_plan_of_alike_units_is_carried_out_to_the_second(workload, name: str)
 
 
 @tries(40)
-@given(mixed_workloads("exact", max_jobs=7), st.sampled_from(sorted(OBJECTIVES)))
+@given(mixed_workloads("exact", max_jobs=7, shortest=1), st.sampled_from(sorted(OBJECTIVES)))
 def test_a_plan_of_unlike_nodes_is_carried_out_to_the_second(workload, name: str) -> None:
     """On the plan's nodes."""
     system, jobs, _ = workload
@@ -136,6 +136,13 @@ def test_an_objective_without_a_cost_is_refused() -> None:
     """In words."""
     with pytest.raises(InputError, match="cannot be planned for"):
         plan_offline(problem(alike(8, core=1), _crowd(3), NoObjective(), (1,)), 0, 1)
+
+
+def test_a_job_that_runs_for_no_time_is_refused() -> None:
+    """The message names it and what leaves such jobs out."""
+    asked = problem(one_type(1, 4), [traced(1, 0, 1, 5), traced(7, 0, 1, 0)], AF())
+    with pytest.raises(InputError, match=r"job 7 runs for no time; .*zero_run_time: skip"):
+        plan_offline(asked, 0, 1)
 
 
 def test_a_job_that_no_whole_nodes_suit_is_refused() -> None:
