@@ -281,10 +281,12 @@ class Calls:
         # here.
         ends = least and not (objective.moves and better)
         proved = ends and asked.data.cost(plans.best.starts) <= answer.objective
-        if objective.moves and least and not proved:
-            call = call._replace(status="feasible")  # the least cost at λ, not the least λ
-        value, bound = objective.reported(asked, answer.plan.starts, answer.objective, answer.bound)
-        self.made.append(call._replace(objective=value, bound=bound))
+        if objective.moves:
+            # The least cost at λ is not the least λ, nor is its bound one of λ.
+            call = call._replace(objective=plans.value(answer.plan), bound=None)
+            if least and not proved:
+                call = call._replace(status="feasible")
+        self.made.append(call)
         return better and least, proved
 
     def _ask(

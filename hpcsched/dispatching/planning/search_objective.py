@@ -60,10 +60,6 @@ class DinkelbachParameter:
         self._lower += lower
 
 
-Reported = tuple[float | None, float | None]
-"""A solver's objective and bound in the objective's own unit; None where there is none."""
-
-
 @dataclass(frozen=True)
 class SearchObjective:
     """The search objective: the cost of planned starts, by which plans are compared.
@@ -96,22 +92,6 @@ class SearchObjective:
         """
         del best
         return selection.cost
-
-    def reported(
-        self, priced: Selection, starts: IntArray, objective: float | None, bound: float | None
-    ) -> Reported:
-        """Return a solver's answer about the model `priced` in the objective's own unit.
-
-        Parameters
-        ----------
-        starts
-            Starts of the answer, `[J]`.
-        objective, bound
-            Objective and bound in the model's whole numbers; None where there is none.
-        """
-        del starts
-        least = None if bound is None else priced.bound(bound)
-        return None if objective is None else priced.bound(objective), least
 
     def add(self, problem: DispatchingProblem, starts: Sequence[Start]) -> None:
         """Add the jobs that start now to the ratio so far, if there is one."""
@@ -152,24 +132,6 @@ class OwnRatio(SearchObjective):
             dinkelbach_parameter=self.value(selection, starts)
         )
         return selection.cost._replace(specific=specific)
-
-    def reported(
-        self, priced: Selection, starts: IntArray, objective: float | None, bound: float | None
-    ) -> Reported:
-        """Return the ratio of the starts, and a lower bound of the ratio.
-
-        Where no plan costs less than `bound` at λ, numerator ≥ λ · denominator + bound, and the
-        denominator is least if all jobs start now.
-        """
-        specific = _specific(priced.cost)
-        ratio = None if objective is None else self.value(priced, starts)
-        if bound is None:
-            return ratio, None
-        # A positive bound would have to be divided by the largest denominator, which is unknown.
-        below = min(priced.bound(bound) - priced.error_bound, 0.0)
-        now = np.zeros(priced.data.job_count, dtype=np.int64)
-        _, least = specific.sums(now, priced.data.run_times)
-        return ratio, specific.dinkelbach_parameter + below / least if least else None
 
 
 def search_objective(objective: Objective, dinkelbach_parameter: float | None) -> SearchObjective:

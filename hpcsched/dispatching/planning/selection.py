@@ -101,20 +101,6 @@ def cost_scale(cost: PlannedCost, shapes: Sequence[Shape], horizon: int, largest
     return 1.0 if scale >= 1 and whole and not shapes else scale
 
 
-def error_bound_of(
-    cost: PlannedCost, data: ModelData, shapes: Sequence[Shape], scale: float
-) -> float:
-    """Return an upper bound of the extra cost of a plan that the model prefers to a better one.
-
-    The error is at most the difference of two slopes over the horizon for each rounded weight, and
-    the loss of the linear pieces.
-    """
-    seconds = max(data.horizon, int(data.free.max(initial=1)))
-    weights = float(np.abs(data.weights / scale - cost.weights).sum()) * seconds
-    weights += abs(data.makespan / scale - cost.makespan) * seconds
-    return weights + sum(shape.lost(scale) for shape in shapes)
-
-
 class Selection(NamedTuple):
     """The data of a model, and the jobs and nodes that its rows and columns stand for.
 
@@ -134,9 +120,6 @@ class Selection(NamedTuple):
         Upper limit of the model's objective.
     scale, offset
         From a model's objective to the cost; see `bound`.
-    error_bound
-        A plan that the model prefers costs at most this much more than another one, in the
-        objective's own unit: the effect of rounding and linear pieces.
     outage_intervals
         Announced outages of the model's nodes, however far off; `data` has those that its plans may
         come to.
@@ -150,7 +133,6 @@ class Selection(NamedTuple):
     largest: int
     scale: float = 1.0
     offset: float = 0.0
-    error_bound: float = 0.0
     outage_intervals: tuple[OutageInterval, ...] = ()
 
     def value(self, starts: IntArray) -> float:
@@ -200,8 +182,7 @@ class Selection(NamedTuple):
         offset = cost.constant
         if specific is not None and cost.specific is not None:  # curves begin with 0
             offset += cost.specific.value(np.zeros_like(data.run_times), data.run_times)
-        bound = error_bound_of(cost, data, shapes, scale)
-        return self._replace(data=data, cost=cost, scale=scale, offset=offset, error_bound=bound)
+        return self._replace(data=data, cost=cost, scale=scale, offset=offset)
 
     def near(self, starts: IntArray) -> "Selection":
         """Return the selection cut down to plans that cost no more than `starts`, `[J]`.
@@ -209,13 +190,11 @@ class Selection(NamedTuple):
         Start-time cost functions are made anew for the starts that are left, and become closer.
         """
         data = self.data.within(self.data.cost(starts))
-        if data.curves is None or self.cost.specific is None:
-            return self._replace(data=data)
-        specific = SpecificCostFunctions(self.cost.specific, self.data.run_times)
-        shapes = specific.shapes(data.latest_starts)
-        data = replace(data, curves=tuple(shape.rounded(self.scale) for shape in shapes))
-        bound = error_bound_of(self.cost, data, shapes, self.scale)
-        return self._replace(data=data, error_bound=bound)
+        if data.curves is not None and self.cost.specific is not None:
+            specific = SpecificCostFunctions(self.cost.specific, data.run_times)
+            shapes = specific.shapes(data.latest_starts)
+            data = replace(data, curves=tuple(shape.rounded(self.scale) for shape in shapes))
+        return self._replace(data=data)
 
     def allocation(self, job: int, placed: IntArray) -> NodeAllocation:
         """Return a job's nodes, given the units placed on each of the model's nodes, `[N]`."""

@@ -182,13 +182,10 @@ class Shape(NamedTuple):
         Breakpoints in seconds, `[B]`.
     slopes
         Slope of each piece, in cost per second, `[B - 1]`.
-    error
-        Largest cost by which the pieces favour one start over another, in the cost's own unit.
     """
 
     at: IntArray
     slopes: FloatArray
-    error: float
 
     @property
     def reach(self) -> float:
@@ -205,11 +202,6 @@ class Shape(NamedTuple):
         rises = np.rint(self.slopes * scale).astype(np.int64) * np.diff(self.at)
         cost = np.concatenate(([0], rises.cumsum()))
         return StartCostFunction(tuple(self.at.tolist()), tuple(cost.tolist()))
-
-    def lost(self, scale: float) -> float:
-        """Return `error` plus the error of rounding at `scale`."""
-        apart = np.abs(np.rint(self.slopes * scale) / scale - self.slopes)
-        return self.error + float(apart @ np.diff(self.at))
 
 
 class SpecificCostFunctions:
@@ -240,46 +232,33 @@ class SpecificCostFunctions:
         pieces
             Number of pieces where a job has more than `FEW_STARTS` starts.
         """
-        at, concave, error = self._breakpoints(latest, pieces)
-        shapes = []
-        for j, last in enumerate(latest.tolist()):
-            if last <= FEW_STARTS:
-                shapes.append(Shape(np.arange(last + 1), np.empty(0), 0.0))
-                continue
-            # Pieces of the concave part lie below it, the others above.
-            below = float(error[j, concave[j]].max(initial=0.0))
-            above = float(error[j, ~concave[j]].max(initial=0.0))
-            shapes.append(Shape(np.unique(at[j]), np.empty(0), below + above))
-        longest = max((len(shape.at) for shape in shapes), default=0)
-        table = np.array(
-            [np.pad(shape.at, (0, longest - len(shape.at)), mode="edge") for shape in shapes],
-            dtype=np.int64,
-        ).reshape(len(shapes), longest)
-        slopes = self._chords(table)
-        return [
-            shape._replace(slopes=slopes[j, : len(shape.at) - 1]) for j, shape in enumerate(shapes)
+        at = [
+            np.arange(last + 1) if last <= FEW_STARTS else np.unique(points)
+            for last, points in zip(latest.tolist(), self._breakpoints(latest, pieces), strict=True)
         ]
+        longest = max(map(len, at), default=0)
+        table = np.array(
+            [np.pad(points, (0, longest - len(points)), mode="edge") for points in at],
+            dtype=np.int64,
+        ).reshape(len(at), longest)
+        slopes = self._chords(table)
+        return [Shape(points, slopes[j, : len(points) - 1]) for j, points in enumerate(at)]
 
-    def _breakpoints(
-        self, latest: IntArray, pieces: int
-    ) -> tuple[IntArray, npt.NDArray[np.bool_], FloatArray]:
+    def _breakpoints(self, latest: IntArray, pieces: int) -> IntArray:
         """Return the breakpoints, `[J, pieces + 1]`, ascending, some of them twice.
 
-        Also return whether each piece is in the concave part, and its largest distance from the
-        share. The piece of largest distance is split until there are enough pieces.
+        The piece of largest distance from the share is split until there are enough pieces.
         """
         bend = np.minimum(self._first(lambda starts: self._bend(starts) >= 0), latest)
-        before = np.maximum(bend - 1, 0)
         turn = np.minimum(self.turns(), latest)
         # The inflection and the minimum are always breakpoints: pieces across them would not bound.
-        at = np.sort(np.column_stack((np.zeros_like(latest), before, bend, turn, latest)), axis=1)
+        ends = np.zeros_like(latest), np.maximum(bend - 1, 0), bend, turn, latest
+        at = np.sort(np.column_stack(ends), axis=1)
         rows = np.arange(len(latest))
-        while True:
+        while at.shape[1] <= pieces:
             apart, split = self._apart(at)
-            if at.shape[1] == pieces + 1:
-                return at, at[:, 1:] <= before[:, np.newaxis], apart
-            worst = apart.argmax(axis=1)
-            at = np.sort(np.column_stack((at, split[rows, worst])), axis=1)
+            at = np.sort(np.column_stack((at, split[rows, apart.argmax(axis=1)])), axis=1)
+        return at
 
     def _apart(self, at: IntArray) -> tuple[FloatArray, IntArray]:
         """Return the largest distance of each piece from the share, and the start to split it at.

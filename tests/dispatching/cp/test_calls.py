@@ -116,7 +116,7 @@ def test_with_enough_work_the_plan_is_the_best_there_is(objective: Any, method: 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_ratio_is_never_worse_than_the_list_plans(method: Method) -> None:
-    """And never said to be better than it can be: the bound is below the best of all orders."""
+    """It is that of the plan that is carried out, and has no bound."""
     problem = queue()
     values = list(values_of_all_orders(problem, PSF(2)))
     dispatcher = improving(method, objective=PSF(2), limits=Budget(0.05))
@@ -124,8 +124,7 @@ def test_a_ratio_is_never_worse_than_the_list_plans(method: Method) -> None:
     assert min(values) * (1 - 1e-9) <= found <= at_hand <= max(values) * (1 + 1e-9)
     call = improving(method, objective=PSF(2), limits=Budget(0.05)).dispatch(problem).solver
     assert call is not None
-    assert call.bound is not None
-    assert call.bound <= min(values)
+    assert call.bound is None
 
 
 @pytest.mark.parametrize("method", METHODS)

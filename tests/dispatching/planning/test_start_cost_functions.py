@@ -65,8 +65,8 @@ def values_of(specific: SpecificCost, run_times: Any, starts: Any) -> Any:
 
 @tries(150)
 @given(share=shares(), latest=st.integers(0, 3000))
-def test_pieces_are_as_close_as_they_say(share: Any, latest: int) -> None:
-    """No start is favoured over another one by more; every start is kept where there are few."""
+def test_pieces_are_close(share: Any, latest: int) -> None:
+    """By at most a quarter is a start favoured; every start is kept where there are few."""
     specific, run_times = share
     (shape,) = SpecificCostFunctions(specific, run_times).shapes(np.array([latest]))
     assert shape.at[0] == 0
@@ -78,17 +78,14 @@ def test_pieces_are_as_close_as_they_say(share: Any, latest: int) -> None:
     pieces = np.interp(starts, shape.at, np.concatenate(([0.0], rises)))
     apart = exact - pieces
     rounding = 1e-9 * float(np.abs(exact).max())
-    assert apart.max() - apart.min() <= shape.error + rounding
-    if latest <= FEW_STARTS:
-        assert shape.error == 0
-    else:
-        assert shape.error <= 0.25 * (exact.max() - exact.min()) + rounding
+    allowed = 0.25 * (exact.max() - exact.min()) if latest > FEW_STARTS else 0
+    assert apart.max() - apart.min() <= allowed + rounding
 
 
 @tries(100)
 @given(share=shares(), bits=st.integers(0, 50))
-def test_rounding_keeps_the_form_and_is_counted(share: Any, bits: int) -> None:
-    """Whole slopes stay in order, and what they change is in what is said to be lost."""
+def test_rounding_keeps_the_form(share: Any, bits: int) -> None:
+    """Whole slopes stay in order, and each is off by at most one half."""
     specific, run_times = share
     (shape,) = SpecificCostFunctions(specific, run_times).shapes(np.array([2000]))
     scale = 2.0**bits / max(shape.reach, 1.0)
@@ -97,8 +94,7 @@ def test_rounding_keeps_the_form_and_is_counted(share: Any, bits: int) -> None:
     assert (np.diff(np.array(curve.slopes, dtype=float))[ascending] >= 0).all()
     rises = (shape.slopes * np.diff(shape.at)).cumsum()
     apart = np.array(curve.cost) / scale - np.concatenate(([0.0], rises))
-    limit = shape.lost(scale) - shape.error
-    assert apart.max() - apart.min() <= limit + 1e-9 * float(np.abs(rises).max())
+    assert apart.max() - apart.min() <= 1000 / scale + 1e-9 * float(np.abs(rises).max())
 
 
 @tries(100)
@@ -123,7 +119,6 @@ def test_the_longest_jobs_and_the_largest_amounts() -> None:
     made = SpecificCostFunctions(specific, run_times)
     shapes = made.shapes(np.array([1 << 31, 1 << 31]))
     assert all(np.isfinite(shape.slopes).all() for shape in shapes)
-    assert all(np.isfinite(shape.error) for shape in shapes)
     scale = 2.0**50 / sum(shape.reach for shape in shapes)
     for shape in shapes:
         curve = shape.rounded(scale)
