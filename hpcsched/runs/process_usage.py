@@ -3,6 +3,7 @@
 Source: Galleguillos, thesis 2020, section 3.5.2, table 3.3 and figure 3.9.
 """
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,6 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.plugin_faults import origin_of, remember
-from hpcsched.process_memory import resident_memory
 from hpcsched.registration import builtin
 from hpcsched.runs.columns import usage_schema
 from hpcsched.runs.files import USAGE
@@ -21,6 +21,16 @@ from hpcsched.runs.record_file import RecordFile
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import RoundRecord
 from hpcsched.workload.job import TracedJob
+
+
+def resident_memory() -> int | None:
+    """Return the resident memory of this process, in bytes; None without `/proc`."""
+    try:
+        # Sizes in pages; the second one is the resident part.
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:
+        return None
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 class UsageRow(NamedTuple):

@@ -9,9 +9,8 @@ import pytest
 from hpcsched.audit.auditing import audit_directory
 from hpcsched.dispatching.decision import NOTHING, Decision
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.process_memory import resident_memory
 from hpcsched.runs import process_usage
-from hpcsched.runs.process_usage import ProcessUsage
+from hpcsched.runs.process_usage import ProcessUsage, resident_memory
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.records import RoundRecord

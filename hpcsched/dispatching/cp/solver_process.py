@@ -25,19 +25,12 @@ from typing import Protocol
 
 from hpcsched.dispatching.cp.model_solving import Answer, Task, checked_answer, solve
 from hpcsched.dispatching.decision import PROCESS
-from hpcsched.process_memory import resident_memory
 
 START_SECONDS = 60.0
 """Time limit of a process's start, in seconds: it reads a lot from what may be a slow disk."""
 
 STARTS = 3
 """Number of failed starts in a row after which no other is tried."""
-
-_MOST_GROWTH = 2 << 30
-"""Growth of a process, in bytes, after which the next task gets a new one.
-
-A run has tens of thousands of models; what a solver loses with each of them adds up.
-"""
 
 _DEATH_SECONDS = 1.0
 """Time limit for a process to end after its pipe was closed, in seconds."""
@@ -85,8 +78,6 @@ class SolverProcess:
             child = self._ready_child(task)
             message = pickle.dumps(task, pickle.HIGHEST_PROTOCOL)
             answer = checked_answer(pickle.loads(self._exchange(child, message, seconds)))
-            if child.growth() > _MOST_GROWTH:
-                self.close()
         except _OverrunError:
             answer = Answer("overrun", why=f"no answer after {seconds:g} s")
         except _GoneError as error:
@@ -137,7 +128,6 @@ class SolverProcess:
         else:
             self._failed_starts = 0
             self._child = child
-            child.memory = child.growth()
             return child
         raise _GoneError(self._why)
 
@@ -189,7 +179,6 @@ class _Child:
     """A process that runs, and the pipe to it."""
 
     def __init__(self) -> None:
-        self.memory = 0
         self._channel, theirs = Pipe()
         # Not a pipe, which the solver could fill.
         self._log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (`end` closes it)
@@ -210,11 +199,6 @@ class _Child:
                 self._channel.close()
                 self._log.close()
                 raise
-
-    def growth(self) -> int:
-        """Return the resident memory beyond `memory`, in bytes; 0 if it is unknown."""
-        found = resident_memory(self._process.pid)
-        return 0 if found is None else found - self.memory
 
     def is_alive(self) -> bool:
         return self._process.poll() is None

@@ -5,7 +5,7 @@ a portfolio are compared by the objective.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import takewhile
 from math import sqrt
 from typing import Any, NamedTuple, Protocol
@@ -231,8 +231,7 @@ class Portfolio(NamedTuple):
     if_inexact: int
 
 
-@dataclass
-class Replays:
+class Replays(NamedTuple):
     """Replays of the past under some members, as far as a budget allows, one by one.
 
     They are compared over the jobs from the one seen as `since` on.
@@ -241,11 +240,7 @@ class Replays:
     jobs: PastJobs
     since: int
     left: list[int]
-    scores: dict[int, float] = field(default_factory=dict)
-
-    def score(self, objective: Objective, member: int, starts: IntArray) -> None:
-        """Measure the objective over the jobs if they start as under a member."""
-        self.scores[member] = score(objective, self.jobs, starts, self.since)
+    scores: dict[int, float]
 
 
 class Hyper:
@@ -332,7 +327,7 @@ class Hyper:
             self._credit -= cost
             del replays.left[0]
             starts = self._rehearsal.starts(self._members[member].choice, replays.jobs.columns)
-            replays.score(self._objective, member, starts)
+            replays.scores[member] = score(self._objective, replays.jobs, starts, replays.since)
         if not replays.left:
             self._replays, self._next_at = None, GROWTH * len(replays.jobs)
             # A round without replays is no reason for many of them later.
@@ -349,9 +344,10 @@ class Hyper:
             if member in self._quick or (len(jobs) <= PYTHON_JOBS and member != self._present)
         ]
         # Only from the job on at which it took over are real starts the present member's own.
-        replays = Replays(jobs, self._since if really else 0, members)
+        replays = Replays(jobs, self._since if really else 0, members, {})
         if really:
-            replays.score(self._objective, self._present, jobs.starts)
+            found = score(self._objective, jobs, jobs.starts, replays.since)
+            replays.scores[self._present] = found
         return replays
 
     def _move(self, replays: Replays) -> None:

@@ -229,21 +229,6 @@ def test_what_a_solver_prints_is_lost(
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_process_that_has_grown_is_renewed(
-    own_solver: SolverProcess, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The answer counts; the next task gets a new process."""
-    before = _pid(own_solver)
-    assert _pid(own_solver) == before
-    monkeypatch.setattr(solver_process, "_MOST_GROWTH", 50 << 20)
-    grown = own_solver.solve(_task(faulty.keep_memory, 100 << 20), PATIENCE)
-    assert (grown.status, grown.objective) == ("optimal", before)
-    after = _pid(own_solver)
-    assert after != before
-    assert not _is_running(before)
-    assert _pid(own_solver) == after
-
-
 def test_a_plan_is_passed_on_as_it_is(solver: SolverProcess) -> None:
     """Starts before now, and without nodes: whether it can be carried out is not asked here."""
     answer = solver.solve(GOOD._replace(formulation=Still(-7)), PATIENCE)

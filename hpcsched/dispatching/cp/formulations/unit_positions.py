@@ -53,6 +53,7 @@ Ours departs in this.
   last running job, as it says nothing there: no two units of a job share a position.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, islice, pairwise
 from typing import Any, NamedTuple
@@ -61,7 +62,7 @@ import cpmpy as cp
 import numpy as np
 from cpmpy.expressions.core import Expression
 from cpmpy.expressions.globalconstraints import GlobalConstraint
-from cpmpy.expressions.utils import argvals
+from cpmpy.expressions.utils import argval, argvals
 
 from hpcsched.dispatching.cp.formulation import Formulation, ModelParts, Variable
 from hpcsched.dispatching.cp.formulations.scheduling import cumulatives, disjunctions
@@ -109,16 +110,10 @@ class NoOverlap2D(GlobalConstraint):
 
     def value(self) -> bool | None:
         """Say whether it holds for the variables' values; None while one has none."""
-        x, width, y, height = (argvals(argument) for argument in self.args)
+        x, _, y, _ = (argvals(argument) for argument in self.args)
         if any(origin is None for origin in (*x, *y)):
             return None
-        return not any(
-            x[a] < x[b] + width[b]
-            and x[b] < x[a] + width[a]
-            and y[a] < y[b] + height[b]
-            and y[b] < y[a] + height[a]
-            for a, b in combinations(range(len(x)), 2)
-        )
+        return all(argval(apart) for apart in self.decompose()[0])
 
 
 class Numbering(NamedTuple):
@@ -241,24 +236,20 @@ def taken_positions(data: ModelData, r: int, numbering: Numbering) -> dict[int, 
     place = np.argsort(numbering.order)
     asking = data.room[data.requests[:, r] > 0][:, numbering.order]
     usable: BoolArray = np.asarray(asking.any(axis=0))
-    allocated: dict[int, dict[int, int]] = {}
-    for end, k, amount in zip(
-        data.allocated_until.tolist(),
-        place[data.allocated_on].tolist(),
-        data.allocated[:, r].tolist(),
-        strict=True,
-    ):
+    allocated: dict[int, Counter[int]] = defaultdict(Counter)
+    # There is nothing to keep apart beyond the horizon.
+    until, on = np.minimum(data.allocated_until, data.horizon), place[data.allocated_on]
+    amounts = data.allocated[:, r]
+    for end, k, amount in zip(until.tolist(), on.tolist(), amounts.tolist(), strict=True):
         if amount and usable[k]:
-            of_node = allocated.setdefault(k, {})
-            until = min(end, data.horizon)  # there is nothing to keep apart beyond
-            of_node[until] = of_node.get(until, 0) + amount
+            allocated[k][end] += amount
     taken: dict[int, list[Box]] = {}
     full_until = np.minimum(numbering.full_until, data.horizon).tolist()
     for k in usable.nonzero()[0].tolist():
         low, full, stride = 0, full_until[k], numbering.stride(k, r)
         boxes = [Box(0, full, 0, stride)] if full and stride else []
         # The latest end lowest, so that what is free of the node is in one piece at any time.
-        for end, amount in sorted(allocated.get(k, {}).items(), reverse=True):
+        for end, amount in sorted(allocated[k].items(), reverse=True):
             if end > full:
                 boxes.append(Box(full, end, low, low + amount))
             low += amount
@@ -266,8 +257,7 @@ def taken_positions(data: ModelData, r: int, numbering: Numbering) -> dict[int, 
             taken[k] = boxes
     for n, begin, end in data.closed:
         k = int(place[n])
-        if usable[k] and data.capacity[n, r]:
-            whole = int(data.capacity[n, r])
+        if usable[k] and (whole := int(data.capacity[n, r])):
             taken.setdefault(k, []).append(Box(begin, end, 0, whole))
     return taken
 
@@ -329,6 +319,10 @@ def largest_area(data: ModelData) -> int:
     return int(data.totals.max(initial=1)) * data.horizon
 
 
+def _variables(name: str, count: int, low: int, high: int) -> list[Variable]:
+    return [cp.intvar(int(low), int(high), name=f"{name},{j}") for j in range(count)]
+
+
 class UnitPositions:
     """Positions of units.
 
@@ -362,24 +356,13 @@ class UnitPositions:
             several = range(len(segments) if len(segments) > 1 else 0)
             self.segments.append(segments)
             # A single usable node needs no variables.
-            self.nodes.append(
-                [cp.intvar(first, last, name=f"g{i},{j}") for j in range(units)]
-                if first < last
-                else [first] * units
-            )
-            self.origins.append(
-                {
-                    r: [
-                        cp.intvar(
-                            int(begins[first, r]),
-                            int(begins[last + 1, r]) - amount,
-                            name=f"y{i},{r},{j}",
-                        )
-                        for j in range(units)
-                    ]
-                    for r, amount in asked.items()
-                }
-            )
+            nodes = _variables(f"g{i}", units, first, last) if first < last else [first] * units
+            self.nodes.append(nodes)
+            origins = {
+                r: _variables(f"y{i},{r}", units, begins[first, r], begins[last + 1, r] - amount)
+                for r, amount in asked.items()
+            }
+            self.origins.append(origins)
             self.within.append(
                 [[cp.boolvar(name=f"c{i},{j},{k}") for k in several] for j in range(units)]
             )
@@ -421,9 +404,7 @@ class UnitPositions:
             left = [iter(by_type.get(r, ())) for by_type in self.origins]
             for k, jobs in enumerate(on_node):
                 shares = [
-                    Share(i, starts[i], ends[i], asked[i], int(placed[i, k]))
-                    for i in jobs
-                    if asked[i]
+                    Share(i, starts[i], ends[i], asked[i], placed[i, k]) for i in jobs if asked[i]
                 ]
                 origins = pack(shares, taken.get(k, []), numbering.stride(k, r))
                 for share in shares:

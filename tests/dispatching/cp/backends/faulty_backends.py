@@ -138,15 +138,6 @@ def write_number(note: str) -> None:
     unfinished.replace(note)
 
 
-_KEPT: list[bytes] = []
-
-
-def keep_memory(size: int) -> None:
-    """Keep a number of bytes until the process ends."""
-    # Pages of zeros would not become resident.
-    _KEPT.append(b"x" * size)
-
-
 def run_out_of_memory() -> None:
     """Raise what Python raises."""
     raise MemoryError("no room")
