@@ -44,7 +44,7 @@ TYPES = MappingProxyType(
         "types-models": (
             *("data:ModelData", "Formulation", "ModelParts", "formulation:BuiltModel"),
             *("dispatchers:cp_dispatcher", "limits:Budget", "limits:StoppingRule"),
-            *("outcome:Outcome", "any_solver:RestartedSession"),
+            "outcome:Outcome",
         ),
         "types-records": (
             "JobRecord",

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 
 from hpcsched import cli
-from hpcsched.dispatching.cp.backends.any_solver import AnySolver, RestartedSession
+from hpcsched.dispatching.cp.backends.any_solver import AnySolver
 from hpcsched.dispatching.cp.backends.backend import Backend, Outcome, total
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPostpone
@@ -282,7 +282,7 @@ def test_a_tiny_budget_ends_the_search(case):
 
 @cases(*CASES)
 def test_time_limits_end_the_search(case):
-    """With a stopping rule, starting again keeps the best plan."""
+    """With a stopping rule there is one call, of the largest limit."""
     data = crowd(6)
     rule = StoppingRule(first=0.1, most=0.3, extensions=1)
     outcome, _ = answer(case.backend, FORMULATIONS["pcp19"], data, rule, list_plan(data))
@@ -303,19 +303,6 @@ def test_a_model_can_be_solved_again_with_one_more_constraint(case):
     assert first.status == again.status == "optimal"
     assert again.objective >= first.objective
     assert [start.value() for start in built.starts] != starts
-
-
-@cases(*CASES)
-def test_where_nothing_is_found_the_last_plan_stays(case):
-    """A model that has become infeasible is called so, and its variables keep their values."""
-    data = crowd(3)
-    built = FORMULATIONS["hcp19"].build(data)
-    session = case.backend.load(built)
-    session.solve(Budget(case.work), None)
-    starts = [start.value() for start in built.starts]
-    session.add(cp.all([built.starts[0] < built.starts[1], built.starts[1] < built.starts[0]]))
-    assert session.solve(Budget(case.work), None).status == "infeasible"
-    assert [start.value() for start in built.starts] == starts
 
 
 @formulations
@@ -410,52 +397,3 @@ def test_a_solver_has_to_say_that_it_stops_by_the_clock(monkeypatch):
     monkeypatch.setattr(OrTools, "deterministic", property(lambda _: False))
     with pytest.raises(PluginError, match=r"solver ortools.*: expected parameters that say in"):
         assemble(load_scenario(SCENARIO)).build_all()
-
-
-class Scripted:
-    """Says what it is told to, and puts numbers into a variable."""
-
-    def __init__(self, variable: Any, said: list[tuple[Outcome, int | None]]) -> None:
-        self.variable = variable
-        self.said = iter(said)
-        self.limits: list[float] = []
-
-    def solve(self, limit: Any, hint: Any) -> Outcome:
-        """Return the next outcome."""
-        self.limits.append(limit)
-        outcome, value = next(self.said)
-        self.variable._value = value
-        return outcome
-
-
-def scripted(*said: tuple[str, int | None]) -> tuple[Any, Scripted, RestartedSession]:
-    """Return a session whose solver finds these values, and its variable."""
-    x = cp.intvar(0, 9, name="x")
-    model = cp.Model([x >= 0])
-    model.minimize(x)
-    run = Scripted(x, [(Outcome(status), value) for status, value in said])
-    built = BuiltModel(model, [x], lambda: np.zeros((1, 1)), lambda _: {}, 1)
-    return x, run, RestartedSession(built, lambda _model: run.solve)
-
-
-PATIENT = StoppingRule(first=1, most=4, extensions=2)
-
-
-@pytest.mark.parametrize(
-    ("said", "outcome", "value"),
-    [
-        ([("unknown", None), ("optimal", 3)], ("optimal", 3, 3), 3),
-        ([("feasible", 5), ("feasible", 7), ("unknown", None)], ("feasible", 5, None), 5),
-        ([("feasible", 5), ("feasible", 4), ("optimal", 4)], ("optimal", 4, 4), 4),
-        ([("feasible", 5), ("infeasible", None)], ("feasible", 5, None), 5),
-        ([("feasible", 5), ("optimal", 6)], ("feasible", 5, None), 5),
-        ([("unknown", None), ("infeasible", None)], ("infeasible", None, None), None),
-        ([("unknown", None)] * 3, ("unknown", None, None), None),
-    ],
-)
-def test_the_best_of_several_starts_is_kept(said, outcome, value):
-    """Starting again with more time forgets no plan, whatever is said later."""
-    x, run, session = scripted(*said)
-    assert session.solve(PATIENT, None)[:3] == outcome
-    assert x.value() == value
-    assert run.limits == [1.0, 2.0, 4.0][: len(said)]
