@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Mapping
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType, NoneType
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 from paragraphs import paragraphs
@@ -103,10 +103,13 @@ def _value(option: Any, hint: Any) -> str:
     """Say what an option takes, given the type of the parameter; nothing if it is a switch."""
     if option.is_flag:
         return ""
-    kinds = [kind for kind in get_args(hint) or (hint,) if kind is not NoneType]
-    inner = get_args(kinds[0])
-    kind = inner[0] if inner else kinds[0]
-    if issubclass(kind, Enum):
+    kinds = [hint] if get_origin(hint) is Literal else get_args(hint) or (hint,)
+    kind = next(kind for kind in kinds if kind is not NoneType)
+    if get_origin(kind) is list:
+        (kind,) = get_args(kind)
+    if get_origin(kind) is Literal:
+        text = ", ".join(f"`{choice}`" for choice in get_args(kind))
+    elif isinstance(kind, type) and issubclass(kind, Enum):
         text = ", ".join(f"`{choice.value}`" for choice in kind)
     else:
         text = f"`{option.metavar}`" if option.metavar else WORDS[kind]

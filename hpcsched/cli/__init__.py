@@ -1,4 +1,4 @@
-"""The command line; each command is a module of `commands`, imported when it is named."""
+"""The command line: a table of the commands, each imported when it is named."""
 
 import atexit
 import errno
@@ -12,15 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from os import PathLike
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
-from hpcsched.cli import commands
-from hpcsched.cli.options import Verbose
 from hpcsched.errors import (
     DecisionError,
     HpcschedError,
@@ -45,6 +42,45 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 
 PANELS = ("Start", "Run", "Look", "Study", "Site", "Extend")
 """Panels of `--help`, by what people come for; those of other packages follow."""
+
+COMMANDS = {
+    "init": ("start", "Start", "Write a scenario or a plugin to start from."),
+    "schema": ("scenario", "Start", "Print the JSON Schema of scenarios or other files."),
+    "try": ("start", "Start", "Replay a log under several dispatchers, without a scenario."),
+    "validate": (
+        "scenario",
+        "Start",
+        "Check scenarios and experiments for errors and warnings.",
+    ),
+    "experiment": ("run", "Run", "Run a matrix of scenarios; complete runs are kept."),
+    "run": ("run", "Run", "Replay scenarios and report the outcome."),
+    "status": (
+        "status",
+        "Run",
+        "Show the progress or the outcome of a run or an experiment.",
+    ),
+    "compare": ("result", "Look", "Compare runs: metrics, distributions, ranks, load."),
+    "diff": ("scenario", "Look", "Show the differences between two scenarios."),
+    "explain": ("result", "Look", "Explain why a job started when it did."),
+    "plot": ("result", "Look", "Draw a figure of runs for papers."),
+    "report": ("result", "Look", "Write an HTML page about runs, with tables and figures."),
+    "verify": ("result", "Look", "Audit a run against its trace, system and records."),
+    "forecast": ("study", "Study", "Forecast when jobs will start."),
+    "predictors": ("study", "Study", "Evaluate run-time predictors."),
+    "trace": ("trace", "Study", "Inspect, convert and fetch traces."),
+    "tune": (
+        "study",
+        "Study",
+        "Search parameters on first jobs; judge them on later ones.",
+    ),
+    "whatif": (
+        "study",
+        "Study",
+        "Compare variants of a scenario on the same log, job by job.",
+    ),
+    "plugins": ("plugin", "Extend", "Show the installed plugins."),
+}
+"""Module (without `_commands`), panel and summary of each command."""
 
 _PREFIX = "Value error, "
 
@@ -91,19 +127,24 @@ class PlainGroup(TyperGroup):
             error.message = _plain(error)
             raise
 
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands, none of which is imported."""
+        return list(self.commands)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write a panel of commands for each purpose."""
         panels: dict[str, list[Any]] = {}
         for name in self.list_commands(ctx):
-            command: Any = self.get_command(ctx, name)
-            panel = getattr(command, "rich_help_panel", None) or "Commands"
-            panels.setdefault(panel, []).append((name, command))
-        width = formatter.width - 6 - max(len(name) for name in self.commands)
+            if ctx.parent is None and name in COMMANDS:
+                _, panel, summary = COMMANDS[name]
+            else:
+                command: Any = self.get_command(ctx, name)
+                panel = getattr(command, "rich_help_panel", None) or "Commands"
+                summary = command.get_short_help_str(formatter.width - 6 - len(name))
+            panels.setdefault(panel, []).append((name, summary))
         for panel in sorted(panels, key=lambda one: (*PANELS, one).index(one)):
             with formatter.section(panel):
-                formatter.write_dl(
-                    [(name, one.get_short_help_str(width)) for name, one in panels[panel]]
-                )
+                formatter.write_dl(panels[panel])
 
 
 def _plain(error: Any) -> str:
@@ -120,8 +161,8 @@ def _plain(error: Any) -> str:
 class _Commands(UserDict[str, Any]):
     """The commands of a group by name, in the order of `--help`.
 
-    The values of built-in ones are modules, each imported when its command is named, or commands.
-    Those of other packages are looked for when a name is none of these, or for the list of all.
+    Those of other packages are looked for when a name is none of the built-in ones, or for the list
+    of all.
     """
 
     def __init__(self, built_in: Mapping[str, Any], group: str = "") -> None:
@@ -139,8 +180,12 @@ class _Commands(UserDict[str, Any]):
         if name not in self.data:
             added = self._added()[name]
             return _command(name, added.load(), added.command.panel)
-        found = self.data[name]
-        return _built_in(name, found) if isinstance(found, str) else found
+        if self._group:
+            return self.data[name]
+        module, panel, _ = COMMANDS[name]
+        # `try` is a word of Python.
+        made = getattr(import_module(f"{__name__}.{module}_commands"), name.replace("try", "try_"))
+        return _command(name, made, panel)
 
     def _added(self) -> "dict[str, AddedCommand]":
         """Return the commands of other packages within the group, by name."""
@@ -157,13 +202,6 @@ class _Commands(UserDict[str, Any]):
                         " which hpcsched has; uninstall it"
                     )
         return found
-
-
-def _built_in(name: str, module_name: str) -> Any:
-    """Import and build a command: the `app` of its module, or the function of the same name."""
-    module: Any = import_module(f"{commands.__name__}.{module_name}")
-    made = getattr(module, "app" if hasattr(module, "app") else module_name)
-    return _command(name, made, module.PANEL)
 
 
 @cache
@@ -186,9 +224,7 @@ class _Hpcsched(PlainGroup):
     """The command `hpcsched`."""
 
     def __init__(self, **given: Any) -> None:
-        found = sorted(module.name for module in iter_modules(commands.__path__))
-        built_in = {name.rstrip("_").replace("_", "-"): name for name in found}
-        super().__init__(**{**given, "commands": _Commands(built_in)})
+        super().__init__(**{**given, "commands": _Commands(COMMANDS)})
 
 
 app = typer.Typer(
@@ -217,7 +253,10 @@ def _options(
             "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
         ),
     ] = False,
-    verbose: Verbose = False,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", "-v", help="Show the log: failures and tracebacks."),
+    ] = False,
 ) -> None:
     """Simulate job dispatching in HPC systems, and report the outcome."""
     show_logs(verbose=verbose)

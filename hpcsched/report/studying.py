@@ -152,7 +152,7 @@ def compare_study(
 Run = RunResult | Path | str
 """A run: as `run` returns it, or the path or name of its directory; also a folder of runs."""
 
-Kind = Literal["boxes", "ecdf", "bars", "load", "gantt", "decision-time", "choices"]
+Kind = Literal["boxes", "ecdf", "bars", "load", "gantt", "decision-time"]
 """Kinds of figures, as `hpcsched plot` calls them."""
 
 
@@ -213,7 +213,7 @@ def plot(kind: Kind, *runs: Run | Sequence[Run], **options: Any) -> "Chart":
     ----------
     options
         `of`, the quantity of `boxes` and `ecdf` (`bounded_slowdown`, `wait_time`, …); `metric` of
-        `bars`, by default the objective; `resource` of `load`; `resources`, `begin`, `end`
+        `bars`, by default the objective; `resource` of `load` and `gantt`; `begin`, `end`
         (seconds, durations or dates) and `by` of `gantt`.
 
     Raises
@@ -228,9 +228,14 @@ def plot(kind: Kind, *runs: Run | Sequence[Run], **options: Any) -> "Chart":
         found = repr(kind) if isinstance(kind, str) else f"a value of type {type(kind).__name__}"
         message = f"expected a kind of figure first: {', '.join(kinds)}; found {found}"
         raise InputError(Finding("unknown-figure", message))
+    return draw(kind, _opened(runs), **options)
+
+
+def draw(kind: Kind, study: Study, **options: Any) -> "Chart":
+    """Return a figure of a study as an Altair chart, with the options of `plot`."""
     from hpcsched.report.figures.figure_kinds import FIGURES  # noqa: PLC0415 (altair takes its time)
 
-    return FIGURES[kind](ComparedStudy(_opened(runs)), **options).chart
+    return FIGURES[kind](ComparedStudy(study), **options).chart
 
 
 def study_page(
@@ -290,12 +295,35 @@ def write_report(
         message = f"expected the HTML file first, found a value of type {type(out).__name__}"
         raise InputError(Finding("bad-value", message))
     path = Path(out)
-    # Before the runs are read and audited, which may take minutes.
-    check_target(path, force=force)
-    found = compare_study(_opened(runs), baseline=baseline, kinds=_kinds(by), recorded=recorded)
-    make_folder(path.parent)
-    write_text(path, study_page(found, title=title, verify=verify).html)
+    write_page(
+        path,
+        _opened(runs),
+        baseline=baseline,
+        kinds=_kinds(by),
+        recorded=recorded,
+        title=title,
+        verify=verify,
+        force=force,
+    )
     return path
+
+
+def write_page(
+    out: Path,
+    study: Study,
+    *,
+    title: str,
+    verify: bool,
+    force: bool,
+    **compared: Any,
+) -> StudyPage:
+    """Write the page of a study, compared as `compare_study` does with the same parameters."""
+    # Before the runs are read and audited, which may take minutes.
+    check_target(out, force=force)
+    page = study_page(compare_study(study, **compared), title=title, verify=verify)
+    make_folder(out.parent)
+    write_text(out, page.html)
+    return page
 
 
 def _opened(runs: Sequence[Run | Sequence[Run]]) -> Study:

@@ -6,7 +6,7 @@ from pathlib import Path
 import typer
 from typer.testing import CliRunner
 
-from hpcsched.cli.commands.verify import verify
+from hpcsched.cli.result_commands import verify
 from hpcsched.plugins.manager import registry
 from hpcsched.runs.runner import run
 from tests.runs.hand_made import tamper_json

@@ -53,7 +53,7 @@ def test_a_command_imports_what_it_needs(tmp_path: Path) -> None:
     run = tmp_path / "run"
     assert "pandas" not in of_command("run", SMALL, "--set", "trace.jobs=5", "--out", run)
     shown = of_command("status", run)
-    assert not {*ARRAYS, "hpcsched.cli.commands.run", "hpcsched.scenario"} & shown
+    assert not {*ARRAYS, "hpcsched.cli.run_commands", "hpcsched.scenario"} & shown
     # The parts of a scenario are built, and a dispatcher has arrays.
     assert "pyarrow" not in of_command("validate", SMALL)
 

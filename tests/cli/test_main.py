@@ -86,6 +86,13 @@ def commands() -> Iterator[tuple[str, Any]]:
     yield from within(typer.main.get_command(cli.app), "")
 
 
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_the_table_has_the_summary(name: str) -> None:
+    """What `hpcsched --help` says without importing a command is what the command says."""
+    _, _, summary = cli.COMMANDS[name]
+    assert dict(commands())[name].help.partition("\n\n")[0] == summary
+
+
 @pytest.mark.parametrize("name", [name for name, _ in commands()])
 def test_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Each command and each of its parameters says in one short line what it is for."""

@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from hpcsched import cli
-from hpcsched.cli.output import TableFormat, emit, json_text, tables_text
+from hpcsched.cli.options import TableFormat, emit, json_text, tables_text
 from hpcsched.errors import InputError
 from hpcsched.report.tables.report_table import Table
 
@@ -28,13 +28,13 @@ def content() -> dict[str, str]:
 @pytest.mark.parametrize(
     ("format_", "text"),
     [
-        (TableFormat.TEXT, "First\n\nrun  wait [s]\na         7.5\n\nSecond"),
+        ("text", "First\n\nrun  wait [s]\na         7.5\n\nSecond"),
         (
-            TableFormat.MARKDOWN,
+            "markdown",
             "## First\n\n| run | wait [s] |\n| --- | ---: |\n| a | 7.5 |\n\n## Second",
         ),
-        (TableFormat.CSV, "run,wait [s]\na,7.5\n\nrun,wait [s]"),
-        (TableFormat.JSON, '{\n  "name": "Zürich"\n}'),
+        ("csv", "run,wait [s]\na,7.5\n\nrun,wait [s]"),
+        ("json", '{\n  "name": "Zürich"\n}'),
     ],
 )
 def test_formats(format_: TableFormat, text: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from hpcsched.cli.commands.compare import compare
+from hpcsched.cli.result_commands import compare
 from hpcsched.report.tables.study_tables import TABLES
 from tests.report.studies import pair, write_experiment
 from tests.runs.hand_made import JOBS, write_run

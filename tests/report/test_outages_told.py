@@ -121,5 +121,5 @@ def test_outages_that_touch_no_job(
 def test_the_gantt_chart(ran: RunResult) -> None:
     """Nodes that are out of service are there while they are in the window."""
     runs = open_study([ran.directory.path]).runs
-    (window,) = gantt_windows(runs, (), 6, 45)
+    (window,) = gantt_windows(runs, None, 6, 45)
     assert set(window.down) == {NodeOutage(0, 6, 9), NodeOutage(0, 40, 45), NodeOutage(1, 40, 45)}

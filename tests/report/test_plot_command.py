@@ -1,13 +1,13 @@
 """The command `plot`."""
 
 from pathlib import Path
-from typing import get_args
+from typing import get_type_hints
 
 import pytest
 from typer.testing import CliRunner
 
 from hpcsched.cli import app
-from hpcsched.cli.commands.plot import Attribute
+from hpcsched.cli.result_commands import plot
 from hpcsched.report.figures.gantt_figure import By
 from tests.report.studies import pair
 
@@ -48,4 +48,4 @@ def test_an_unknown_format(tmp_path: Path) -> None:
 
 def test_the_attributes_of_colours() -> None:
     """The command offers those that a Gantt chart has."""
-    assert tuple(one.value for one in Attribute) == get_args(By)
+    assert get_type_hints(plot)["by"] == By | None

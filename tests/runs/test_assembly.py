@@ -137,23 +137,15 @@ def test_files_of_variants_and_ranges(tmp_path: Path, capsys: pytest.CaptureFixt
     """Variants and ranges are built too; without a scenario only their own keys are checked."""
     scenario, vary, space = write_scenario(tmp_path), tmp_path / "vary.yaml", tmp_path / "s.yaml"
     vary.write_text("variants:\n  - {name: a, set: {dispatcher: hcp19, objective: psf}}\n")
-    assert cli.main(["validate", str(scenario), "--vary", str(vary)]) == 1
-    found = capsys.readouterr().out
-    assert f"{vary}:2:51: error: objective: " in found
+    assert cli.main(["whatif", str(scenario), "--vary", str(vary)]) == 1
+    assert f"{vary}:2:51: error: objective: " in capsys.readouterr().err
     space.write_text("parameters:\n  dispatcher.order: {values: [fcfs, sjff]}\n")
-    assert cli.main(["validate", str(scenario), "--space", str(space)]) == 1
-    assert f"{space}:2:21: error: dispatcher.order: no queue order" in capsys.readouterr().out
-    for file, option in ((vary, "--vary"), (space, "--space")):
+    assert cli.main(["tune", str(scenario), "--space", str(space)]) == 1
+    assert f"{space}:2:21: error: dispatcher.order: no queue order" in capsys.readouterr().err
+    for file, option in ((vary, "whatif SCENARIO --vary"), (space, "tune SCENARIO --space")):
         assert cli.main(["validate", str(file)]) == 0
-        said = f"{file}:1:1: warning: a file with .*: hpcsched validate SCENARIO {option} {file}"
+        said = f"{file}:1:1: warning: its values .*: hpcsched {option} {file}"
         assert re.match(said, capsys.readouterr().out)
     vary.write_text("variants:\n  - {nam: a}\n")
     assert cli.main(["validate", str(vary)]) == 1
     assert "did you mean 'name'?" in capsys.readouterr().out
-
-
-def test_variants_of_several_scenarios(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Variants belong to one scenario."""
-    files = [str(write_scenario(tmp_path)), str(write_scenario(tmp_path))]
-    assert cli.main(["validate", *files, "--vary", "a.yaml"]) == 2
-    assert "give one scenario with it" in capsys.readouterr().err

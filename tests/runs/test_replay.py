@@ -9,7 +9,7 @@ import typer
 import yaml
 from typer.testing import CliRunner, Result
 
-from hpcsched.cli.commands.verify import verify
+from hpcsched.cli.result_commands import verify
 from hpcsched.runs.runner import run
 from tests.audit.test_verify_command import SCENARIO, write_inputs
 from tests.runs.hand_made import seal, tamper_json

@@ -110,7 +110,7 @@ def test_the_command_warns_of_equal_replicas(
 ) -> None:
     """Before the first cell is run."""
     path = write_sample(tmp_path, f"{EXPERIMENT}replicas: 2\n")
-    monkeypatch.setattr("hpcsched.cli.commands.experiment._run", lambda *_, **__: 0)
+    monkeypatch.setattr("hpcsched.cli.run_commands.run_in_folder", lambda *_, **__: 0)
     assert cli.main(["experiment", str(path), "--out", str(tmp_path / "out")]) == 0
     assert capsys.readouterr().err.startswith(f"{path}:7:11: warning: replicas: the seed makes no")
 

@@ -6,7 +6,7 @@ from hpcsched.report.figures.chart_parts import Figure
 from hpcsched.report.figures.distribution_figures import box_figure, distribution_figure
 from hpcsched.report.figures.gantt_figure import gantt_figure
 from hpcsched.report.figures.metric_figure import metric_figure
-from hpcsched.report.figures.series_figures import choice_figure, decision_time_figure, load_figure
+from hpcsched.report.figures.series_figures import decision_time_figure, load_figure
 
 FIGURES: Mapping[str, Callable[..., Figure]] = {
     "boxes": box_figure,
@@ -15,6 +15,5 @@ FIGURES: Mapping[str, Callable[..., Figure]] = {
     "load": load_figure,
     "gantt": gantt_figure,
     "decision-time": decision_time_figure,
-    "choices": choice_figure,
 }
 """Function of a compared study and of options, by kind."""

@@ -94,16 +94,16 @@ class Window(NamedTuple):
 
 def gantt_windows(
     runs: Sequence[StudiedRun],
-    resources: Sequence[str],
+    resource: str | None,
     begin: Time | None,
     end: Time | None,
 ) -> Iterator[Window]:
-    """Yield the window of each run and resource type.
+    """Yield the window of each run.
 
     Parameters
     ----------
-    resources
-        Resource types; empty is the system's first.
+    resource
+        Resource type; None is the system's first.
     begin, end
         Bounds; None is the first start or the last end of all runs of the trace.
     """
@@ -113,8 +113,8 @@ def gantt_windows(
         since = min(starts) if begin is None else _second(one, begin)
         until = max(ends) if end is None else _second(one, end)
         system = read_system(one.run.scenario_path)
-        for resource in resources or system.resource_types[:1]:
-            yield _window(one, system, checked_resource(one, system, resource), since, until)
+        wanted = resource or system.resource_types[0]
+        yield _window(one, system, checked_resource(one, system, wanted), since, until)
 
 
 def _second(one: StudiedRun, given: Time) -> int:

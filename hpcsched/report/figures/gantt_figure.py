@@ -67,26 +67,26 @@ class _Colours(NamedTuple):
 
 def gantt_figure(
     compared: ComparedStudy,
-    resources: Sequence[str] = (),
+    resource: str | None = None,
     begin: Time | None = None,
     end: Time | None = None,
     *,
     by: By | None = None,
     width: int = PAPER_WIDTH,
 ) -> Figure:
-    """Return the figure of a Gantt chart, with a panel for each run and resource type.
+    """Return the figure of a Gantt chart, with a panel for each run.
 
     Parameters
     ----------
-    resources
-        Resource types; empty is the system's first.
+    resource
+        Resource type; None is the system's first.
     begin, end
         Bounds, as in `simulated_second`; None is the first start or the last end.
     by
         Attribute of jobs that colours show; None is the user if there are several, else the size.
     """
     study = compared.study
-    found = list(gantt_windows(study.runs, resources, begin, end))
+    found = list(gantt_windows(study.runs, resource, begin, end))
     colours = _colours(found, by)
     charts: list[Chart] = []
     for place, window in enumerate(found):
@@ -121,7 +121,6 @@ def _colours(found: Sequence[Window], by: By | None) -> _Colours:
         used = set(of_job.values())
         of_category = {name: colour for name, colour in _SIZES.values() if name in used}
     else:
-        # A job counts once for each resource type, so that no panel is left out.
         areas: Counter[int | None] = Counter()
         for about in (about for one in found for about in one.jobs.values()):
             areas[about.user] += about.area

@@ -2,9 +2,7 @@
 
 import altair as alt
 import numpy as np
-import pyarrow.compute as pc
 
-from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.over_time import OverTime, binned
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.chart_parts import (
@@ -23,8 +21,8 @@ from hpcsched.report.figures.chart_parts import (
     value_axis,
     value_scale,
 )
-from hpcsched.report.figures.figure_style import PALETTE, PAPER_WIDTH, Look, configuration_looks
-from hpcsched.report.figures.time_axis import TimeAxis, axis_of_trace, time_axis
+from hpcsched.report.figures.figure_style import PAPER_WIDTH, Look, configuration_looks
+from hpcsched.report.figures.time_axis import TimeAxis, axis_of_trace
 from hpcsched.report.run_series import decision_times, load_series
 
 _OFFERED = Look("#999999", 0, "capacity of a shared resource")
@@ -122,38 +120,3 @@ def decision_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
         " differs from machine to machine."
     )
     return Figure("decision-time", "Decision time by queue length", caption, sized(chart, size))
-
-
-def choice_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> Figure:
-    """Return the figure of the chosen dispatcher over time, in a panel for each run."""
-    labels, charts = compared.study.run_labels, []
-    for one in compared.study.runs:
-        table = one.run.rounds.read("now", "chosen", "because")
-        moved = table.filter(pc.is_valid(table["chosen"])).to_pydict()
-        if not moved["now"]:
-            continue
-        ends = [*moved["now"][1:], pc.max(table["now"]).as_py()]
-        time = time_axis(moved["now"][0], ends[-1], one.run.calendar)
-        names = list(dict.fromkeys(moved["chosen"]))
-        data = rows(
-            dispatcher=moved["chosen"],
-            begin=time.places(moved["now"]),
-            end=time.places(ends),
-            because=moved["because"],
-        )
-        chart: alt.Chart = (
-            chart_of(data)
-            .mark_bar(color=PALETTE["blue"], height={"band": 0.7})
-            .encode(
-                x=time.x("begin"),
-                x2="end",
-                y=alt.Y("dispatcher:N", sort=names, axis=alt.Axis(title=None)),
-                tooltip=["dispatcher:N", time.tooltip("begin"), time.tooltip("end"), "because:N"],
-            )
-        )
-        charts.append(sized(chart, (plot_width(width), 16 * len(names) + 8), labels[one.name]))
-    if not charts:
-        message = "no run chose between dispatchers; expected one of the dispatcher hyper"
-        raise InputError(Finding("nothing-chosen", message))
-    caption = "The dispatcher that decided, over time."
-    return Figure("choices", "Chosen dispatchers", caption, panels(charts, columns=1))

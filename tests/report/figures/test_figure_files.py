@@ -23,7 +23,7 @@ FIGURES: dict[str, Callable[[ComparedStudy], Figure]] = {
     "bars": lambda tables: metric_figure(tables, "mean_wait_time"),
     "load": load_figure,
     "decision-time": decision_time_figure,
-    "gantt": lambda tables: gantt_figure(tables, ("core",), 0, 200),
+    "gantt": lambda tables: gantt_figure(tables, "core", 0, 200),
 }
 BEGINS = {"pdf": b"%PDF", "svg": b"<svg", "png": b"\x89PNG"}
 

@@ -15,7 +15,7 @@ from tests.report.studies import write_studied
 def window_of(folder: Path, resource: str | None, begin: int | None, end: int | None) -> Window:
     """Write a run, and return its window."""
     runs = open_study([write_studied(folder / "run")]).runs
-    (window,) = gantt_windows(runs, [] if resource is None else [resource], begin, end)
+    (window,) = gantt_windows(runs, resource, begin, end)
     return window
 
 

@@ -15,12 +15,12 @@ from tests.runs.hand_made import JOBS
 
 
 def test_panels(tmp_path: Path) -> None:
-    """There is one for each run and type below its strip, with the jobs of the window."""
-    chart = gantt_figure(tables_of(pair(tmp_path)), ("core", "gpu"), 0, 40).chart
+    """There is one for each run below its strip, with the jobs of the window."""
+    chart = gantt_figure(tables_of(pair(tmp_path)), "core", 0, 40).chart
     found = units(chart)
     strips = [one for one in found if one.mark == "area"]
-    assert [one.title for one in strips] == ["easy", "easy", "sjf", "sjf"]
-    assert [one.axis_title("y") for one in strips] == ["core [%]", "gpu [%]"] * 2
+    assert [one.title for one in strips] == ["easy", "sjf"]
+    assert [one.axis_title("y") for one in strips] == ["core [%]"] * 2
     jobs = next(one for one in found if one.mark == "rect" and one.rows)
     rectangles = [(row["begin"], row["end"], row["top"], row["bottom"]) for row in jobs.rows]
     assert sorted(rectangles) == [(0, 40, 0, 3), (0, 40, 3, 3.5)]
@@ -28,12 +28,12 @@ def test_panels(tmp_path: Path) -> None:
     assert jobs.axis_title("y") == "nodes, by share of core"
     # Only the lowest panel has labels of time, which all share.
     times = [one.axis_title("x") for one in found if one.mark == "rect" and one.rows]
-    assert times == [None, None, None, "seconds since the trace's origin"]
+    assert times == [None, "seconds since the trace's origin"]
 
 
 def test_the_strip(tmp_path: Path) -> None:
     """It shares the axis of time: 14 of 16 cores are in use until 40 s."""
-    chart = gantt_figure(tables_of(pair(tmp_path)[:1]), ("core",), 0, 40).chart
+    chart = gantt_figure(tables_of(pair(tmp_path)[:1]), "core", 0, 40).chart
     strip, jobs = unit(chart, "area"), unit(chart, "rect")
     assert [(row["time"], row["used"]) for row in strip.rows] == [(0, 87.5), (40, 87.5)]
     assert strip.encoding["x"]["scale"]["domain"] == jobs.encoding["x"]["scale"]["domain"]
@@ -41,7 +41,7 @@ def test_the_strip(tmp_path: Path) -> None:
 
 def test_names_and_numbers(tmp_path: Path) -> None:
     """Each of a few nodes is named at its middle, and jobs with room have their numbers."""
-    chart = gantt_figure(tables_of(pair(tmp_path)), ("core",), 0, 40).chart
+    chart = gantt_figure(tables_of(pair(tmp_path)), "core", 0, 40).chart
     axis = unit(chart, "rect").encoding["y"]["axis"]
     assert axis["values"] == [0.5, 1.5, 2.5, 3.5]
     assert axis["labelExpr"].startswith('["thin-0", "thin-1", "thin-2", "fat-0"][indexof(')

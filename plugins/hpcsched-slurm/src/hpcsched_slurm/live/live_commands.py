@@ -8,18 +8,18 @@ from typing import Annotated
 
 import typer
 
-from hpcsched.cli.commands.forecast import (
+from hpcsched.cli.options import (
     QUANTILES,
-    ForecastOut,
+    DataOutput,
+    Force,
+    OneRun,
+    Overrides,
     Quantiles,
     Samples,
+    ScenarioFile,
     Supposed,
-    mapping_of,
-    quantiles_of,
-    show_forecast,
+    with_option_groups,
 )
-from hpcsched.cli.options import Force, OneRun, Overrides, ScenarioFile, with_option_groups
-from hpcsched.cli.output import DataFormat, DataFormatOption
 
 app = typer.Typer(
     name="live", help="Advise on, drive or replay a real cluster.", no_args_is_help=True
@@ -106,15 +106,14 @@ def replay(
 
 
 @app.command()
+@with_option_groups
 def forecast(
     scenario: ScenarioFile,
     *,
     supposed: Supposed = None,
     quantiles: Quantiles = QUANTILES,
     samples: Samples = 200,
-    format_: DataFormatOption = DataFormat.TEXT,
-    out: ForecastOut = None,
-    force: Force = False,
+    output: DataOutput,
     overrides: Overrides = None,
 ) -> None:
     """Forecast when the jobs that wait on the cluster will start.
@@ -123,20 +122,20 @@ def forecast(
     scenario's dispatcher replays each sample. Nothing is changed.
     """
     from hpcsched.scenario import load_scenario
+    from hpcsched.studies.forecast.forecast_report import forecast_content, forecast_table
     from hpcsched.studies.progress import Bar
     from hpcsched_slurm.live.live_forecast import forecast_cluster
 
     loaded = load_scenario(scenario, overrides or ())
-    job, shares = mapping_of(supposed), quantiles_of(quantiles)
     with Bar("forecast") as bar:
         found = forecast_cluster(
             loaded,
-            supposed=job,
-            quantiles=shares,
+            supposed=supposed,
+            quantiles=quantiles,
             samples=samples,
             ended=lambda number: bar.count(number, samples, "futures"),
         )
-    show_forecast(found, format_, out, force=force)
+    output.show(lambda: forecast_table(found).as_text(), lambda: forecast_content(found))
 
 
 def _run(
@@ -148,7 +147,7 @@ def _run(
     drive: bool,
     force: bool,
 ) -> None:
-    from hpcsched.cli.output import solver_warning
+    from hpcsched.cli.run_commands import run_warnings
     from hpcsched.scenario import read_scenario
     from hpcsched_slurm.live.session import run_live
 
@@ -165,6 +164,5 @@ def _run(
         force=force,
     )
     typer.echo(f"results in {directory.path}")
-    warning = solver_warning(loaded, directory)
-    if warning is not None:
+    for warning in run_warnings(loaded, directory):
         typer.echo(warning, err=True)

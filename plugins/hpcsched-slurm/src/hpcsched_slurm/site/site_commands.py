@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from hpcsched.cli.commands.init import Out, begin_scenario
-from hpcsched.cli.options import Force, Overrides, ScenarioFile
-from hpcsched.cli.output import OutFile, emit
+from hpcsched.cli.options import Force, NewFile, OutFile, Overrides, ScenarioFile, emit
 
 
-def init_slurm(out: Out = Path("scenario.yaml"), *, force: Force = False) -> None:
+def init_slurm(out: NewFile = Path("scenario.yaml"), *, force: Force = False) -> None:
     """Write a scenario of a site that runs Slurm."""
+    from hpcsched.cli.start_commands import begin_scenario
+
     text = (files("hpcsched_slurm.site") / "starter.yaml").read_text(encoding="utf-8")
     begin_scenario(text, out, force=force)
 
@@ -71,7 +71,7 @@ def accounts_from(
     Numbers of users and groups are those of the
     scenario's trace, which is read for its names.
     """
-    from hpcsched.cli.commands.trace import assembled
+    from hpcsched.cli.trace_commands import assembled
     from hpcsched_slurm.site.accounts import (
         TraceNames,
         accounts_block,

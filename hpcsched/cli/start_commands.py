@@ -1,18 +1,32 @@
-"""`hpcsched try`: a log replayed under several dispatchers, without a scenario."""
+"""`hpcsched try` and `hpcsched init`: a log without a scenario, and files to start from."""
 
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from hpcsched.cli.options import Force
-from hpcsched.cli.output import TableFormat, TableFormatOption, tables_text
-
-PANEL = "Start"
-
-_JOBS = 5000
+from hpcsched.cli import PlainGroup
+from hpcsched.cli.options import (
+    Force,
+    LogFile,
+    NewFile,
+    PluginKind,
+    PluginName,
+    TableFormatOption,
+    tables_text,
+    warn,
+)
+from hpcsched.errors import flag
+from hpcsched.plugins.new_package import write_package
+from hpcsched.report.studied_runs import open_study
+from hpcsched.report.studying import compare_study
+from hpcsched.report.tables.run_account import account_of_jobs
+from hpcsched.report.tables.study_answer import answer
+from hpcsched.studies import first_look
+from hpcsched.whole_files import problem
 
 
 def try_(
@@ -28,7 +42,7 @@ def try_(
     ] = None,
     jobs: Annotated[
         int, typer.Option(min=0, help="The number of jobs, the first ones; 0: all.")
-    ] = _JOBS,
+    ] = 5000,
     nodes: Annotated[
         str | None,
         typer.Option(
@@ -57,21 +71,13 @@ def try_(
     example: Annotated[
         bool, typer.Option("--example", help="Try the log that comes with hpcsched.")
     ] = False,
-    format_: TableFormatOption = TableFormat.TEXT,
+    format_: TableFormatOption = "text",
 ) -> None:
     """Replay a log under several dispatchers, without a scenario.
 
     The format is recognised by the log's content, and the machine taken from its header. Each run
     is audited. Exits with 1 if an audit finds a violation.
     """
-    from hpcsched.errors import flag
-    from hpcsched.report.studied_runs import open_study
-    from hpcsched.report.studying import compare_study
-    from hpcsched.report.tables.run_account import account_of_jobs
-    from hpcsched.report.tables.study_answer import answer
-    from hpcsched.studies.first_look import example_log, look_at, look_lines, try_dispatchers
-    from hpcsched.whole_files import problem
-
     if (log is None) == (not example):
         raise typer.BadParameter("expected a log, or --example")
     # Runs of another log beside these would be compared with them.
@@ -79,8 +85,8 @@ def try_(
         message = f"it is not empty; {flag('force')} writes into it all the same"
         raise problem("file-exists", save, message)
     names = [name.strip() for name in dispatchers.split(",") if name.strip()]
-    look = look_at(
-        example_log() if log is None else log,
+    look = first_look.look_at(
+        first_look.example_log() if log is None else log,
         names,
         objective=objective,
         jobs=jobs or None,
@@ -88,16 +94,16 @@ def try_(
         preset=preset,
         zone=time_zone,
     )
-    as_text = format_ is TableFormat.TEXT
+    as_text = format_ == "text"
     # What is told on the way is no part of a table that another program reads.
-    for line in look_lines(look):
+    for line in first_look.look_lines(look):
         typer.echo(line, err=not as_text)
     with TemporaryDirectory() if save is None else nullcontext(save) as folder:
 
         def begun(label: str) -> None:
             typer.echo(f"{label} ...", err=True)
 
-        tried = list(try_dispatchers(look, Path(folder), begun=begun))
+        tried = list(first_look.try_dispatchers(look, Path(folder), begun=begun))
         runs = open_study([one.directory.path for one in tried])
         found = compare_study(runs, recorded=recorded)
         bad = {one.label: one.audit for one in tried if not one.audit.ok}
@@ -106,8 +112,7 @@ def try_(
         typer.echo(tables_text([found.metrics], format_, found.content))
         if as_text:
             typer.echo("\n" + "\n".join(answer(found.study, bad, found.comparison)))
-    for warning in found.warnings:
-        typer.echo(f"warning: {warning}", err=True)
+    warn(*found.warnings)
     for label, audit in bad.items():
         for line in audit.lines():
             typer.echo(f"{label}: {line}", err=True)
@@ -136,3 +141,67 @@ def _tell_next(save: Path | None, names: list[str]) -> None:
         typer.echo(f"a page with figures: hpcsched report {save / 'runs'} --out {page}")
     else:
         typer.echo("to keep these scenarios and runs, add --save DIR")
+
+
+init = typer.Typer(
+    cls=PlainGroup, help="Write a scenario or a plugin to start from.", no_args_is_help=True
+)
+
+
+@init.command()
+def scenario(
+    kind: Annotated[
+        Literal["log", "site"], typer.Argument(help="The workload: log or site.")
+    ] = "log",
+    out: NewFile = Path("scenario.yaml"),
+    *,
+    force: Force = False,
+) -> None:
+    """Write a commented scenario; the names in it are examples.
+
+    The schema for editors is written beside it.
+    """
+    begin_scenario(first_look.starter_text(kind), out, force=force)
+
+
+@init.command()
+def log(
+    log: LogFile,
+    out: NewFile = Path("scenario.yaml"),
+    *,
+    force: Force = False,
+) -> None:
+    """Write a commented scenario that replays a log.
+
+    The format, the machine and the policies are those that `hpcsched try` finds. The schema for
+    editors is written beside it.
+    """
+    text = first_look.text_of_log(log, partial(typer.echo, err=True))
+    begin_scenario(f"{first_look.HEADER}{text}", out, force=force)
+
+
+def begin_scenario(text: str, out: Path, *, force: bool) -> None:
+    """Write a starter scenario and the schema beside it, and say so."""
+    for path in first_look.write_starter(text, out, force=force):
+        typer.echo(f"wrote {path}")
+    typer.echo(f"edit it, then: hpcsched validate {out}")
+
+
+@init.command()
+def plugin(
+    kind: PluginKind,
+    name: PluginName,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="The folder; by default hpcsched-NAME."),
+    ] = None,
+) -> None:
+    """Write a package with a new plugin and its tests.
+
+    Kinds are those of `hpcsched plugins list`, with hyphens or underscores, and formulation: a
+    dispatcher with a CPMpy model of its own.
+    """
+    folder = Path(f"hpcsched-{name}") if out is None else out
+    for path in write_package(kind, name, folder):
+        typer.echo(f"wrote {path}")
+    typer.echo(f"Next: pip install -e '{folder}[testing]', then pytest in {folder}.")

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from hpcsched import Duration, Params, Plugin
-from hpcsched.cli.commands.plugins import description, description_lines
+from hpcsched.cli.plugin_commands import description, description_lines
 from hpcsched.plugins.registry import Installed
 
 

@@ -1,32 +1,59 @@
-"""`hpcsched trace`: statistics of traces, and traces as files."""
+"""`hpcsched trace`: statistics of traces, traces as files, and saved dispatching problems."""
 
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from hpcsched.cli import PlainGroup, instances
-from hpcsched.cli.options import Force, Overrides, with_option_groups
-from hpcsched.cli.output import TableFormat, TableOutput, json_text
-from hpcsched.version import __version__
-from hpcsched.workload.job import WaitClass
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from hpcsched.runs.assembly import Assembly
-    from hpcsched.scenario.loading import LoadedScenario
-    from hpcsched.workload.presets.preset_catalogue import Preset
-    from hpcsched.workload.trace_writing import Written
-
-PANEL = "Study"
-app = typer.Typer(
-    name="trace", cls=PlainGroup, help="Inspect, convert and fetch traces.", no_args_is_help=True
+from hpcsched.cli import PlainGroup
+from hpcsched.cli.options import (
+    Force,
+    Overrides,
+    Preset,
+    ScenarioFile,
+    TableFormatOption,
+    TableOutput,
+    emit,
+    json_text,
+    tables_text,
+    warn,
+    with_option_groups,
 )
-app.add_typer(instances.app)
+from hpcsched.dispatching.wait_statistics import collect_wait_statistics
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.report.tables import trace_info
+from hpcsched.report.tables.report_table import Table
+from hpcsched.runs import solver_rounds
+from hpcsched.runs.assembly import Assembly, assemble
+from hpcsched.scenario import read_scenario
+from hpcsched.scenario.loading import LoadedScenario, check_document
+from hpcsched.scenario.review import missing_inputs
+from hpcsched.studies.first_look import document_of, scenario_of_log
+from hpcsched.studies.problems import comparison, problem_files, recording, solving
+from hpcsched.terminal import can_draw, rewrite_line
+from hpcsched.version import __version__
+from hpcsched.workload import trace_writing
+from hpcsched.workload.archive import download
+from hpcsched.workload.job import WaitClass
+from hpcsched.workload.log_recognition import SCENARIOS
+from hpcsched.workload.presets import preset_catalogue
+from hpcsched.workload.trace_source import recorded_waits
+from hpcsched.workload.trace_statistics import trace_statistics
+
+trace = typer.Typer(cls=PlainGroup, help="Inspect, convert and fetch traces.", no_args_is_help=True)
+instances = typer.Typer(
+    help="Record dispatching problems; compare dispatchers on them.", no_args_is_help=True
+)
+trace.add_typer(instances, name="instances")
 
 
-@app.command()
+@trace.command()
 @with_option_groups
 def info(
     scenarios: Annotated[list[Path], typer.Argument(metavar="TRACE", help="Scenarios, or logs.")],
@@ -36,29 +63,17 @@ def info(
         WaitClass | None, typer.Option(help="Show mean recorded wait times by this class instead.")
     ] = None,
     overrides: Overrides = None,
-    preset: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Known data set of the logs; by their columns by default."
-        ),
-    ] = None,
+    preset: Preset = None,
 ) -> None:
     """Show statistics of traces, and their differences.
 
     Nothing is simulated. With --waits it shows the mean recorded wait times by class, as the
     parameter `expected_wait` of `prb`, `hcp19` and `pcp19`.
     """
-    from collections import Counter
-
-    from hpcsched.report.tables.trace_info import trace_content, trace_infos, trace_table
-    from hpcsched.runs.assembly import assemble
-    from hpcsched.workload.log_recognition import SCENARIOS
-    from hpcsched.workload.trace_statistics import trace_statistics
-
     if waits is not None:
-        if output.format_ not in (TableFormat.TEXT, TableFormat.JSON):
+        if output.format_ not in ("text", "json"):
             raise typer.BadParameter("expected --format text or json with --waits")
-        as_json = output.format_ is TableFormat.JSON
+        as_json = output.format_ == "json"
         shown = [
             _recorded_waits(path, assembled(path, overrides, preset), waits, json=as_json)
             for path in scenarios
@@ -79,13 +94,13 @@ def info(
         statistics = trace_statistics(part.source, part.system, bounds)
         title = name if counts[name] == 1 else f"{name} ({path})"
         traces.append((title, part.source.account, statistics))
-    infos = trace_infos(traces)
-    output.show([trace_table(infos)], lambda: list(map(trace_content, infos)))
+    infos = trace_info.trace_infos(traces)
+    output.show([trace_info.trace_table(infos)], lambda: list(map(trace_info.trace_content, infos)))
 
 
-@app.command()
+@trace.command()
 def convert(
-    trace: Annotated[
+    log: Annotated[
         Path,
         typer.Argument(
             metavar="TRACE", help="A log, recognised by its content, or a scenario (.yaml)."
@@ -102,20 +117,12 @@ def convert(
     A log is read for a system that has room for everything; run times of 0 s, and those above the
     requested time, are kept. Job properties that the format cannot hold are listed as warnings.
     """
-    from functools import partial
-
-    from hpcsched.errors import Finding, InputError, Place
-    from hpcsched.runs.assembly import assemble
-    from hpcsched.studies.first_look import scenario_of_log
-    from hpcsched.workload.log_recognition import SCENARIOS
-    from hpcsched.workload.trace_writing import BOUND, write_swf, write_table
-
-    of_scenario = trace.suffix in SCENARIOS
-    write_log = partial(write_swf, keep_comments=not of_scenario)
-    writers: dict[str, tuple[str, Callable[..., Written]]] = {
+    of_scenario = log.suffix in SCENARIOS
+    write_log = partial(trace_writing.write_swf, keep_comments=not of_scenario)
+    writers: dict[str, tuple[str, Callable[..., trace_writing.Written]]] = {
         ".swf": ("SWF", write_log),
         ".swf.gz": ("SWF", write_log),
-        ".parquet": ("the table", write_table),
+        ".parquet": ("the table", trace_writing.write_table),
     }
     ending = next((one for one in writers if out.name.endswith(one)), None)
     if ending is None:
@@ -123,12 +130,12 @@ def convert(
         raise InputError(Finding("unknown-format", message, Place(str(out))))
     called, write = writers[ending]
     if of_scenario:
-        loaded = _loaded(trace, overrides)
+        loaded = _loaded(log, overrides)
         origin = f"the scenario {loaded.scenario.name}, seed {loaded.scenario.seed}"
     else:
         first = [] if jobs is None else [f"trace.jobs={jobs}"]
-        loaded = scenario_of_log(trace, [*(overrides or ()), *first])
-        origin = trace.name
+        loaded = scenario_of_log(log, [*(overrides or ()), *first])
+        origin = log.name
     parts = assemble(loaded.scenario)
     note = f"written by hpcsched {__version__} from {origin}"
     written = write(out, parts.source, parts.system, note=note, limit=jobs, force=force)
@@ -141,20 +148,12 @@ def convert(
     for fault in account.faults.values():
         typer.echo(f"  malformed: {fault}")
     for what, count in written.lost.items():
-        typer.echo(
-            f"warning: {count} jobs {'are' if what == BOUND else 'have'} {what}, which {called}"
-            " cannot say: written without",
-            err=True,
-        )
+        are = "are" if what == trace_writing.BOUND else "have"
+        warn(f"{count} jobs {are} {what}, which {called} cannot say: written without")
 
 
-def _recorded_waits(path: Path, parts: "Assembly", by: WaitClass, *, json: bool) -> str:
+def _recorded_waits(path: Path, parts: Assembly, by: WaitClass, *, json: bool) -> str:
     """Return the mean recorded wait times of a trace; raise InputError if it has none."""
-    from hpcsched.dispatching.wait_statistics import collect_wait_statistics
-    from hpcsched.errors import Finding, InputError, Place
-    from hpcsched.report.tables.trace_info import waits_as_json, waits_as_yaml
-    from hpcsched.workload.trace_source import recorded_waits
-
     waits = recorded_waits(parts.source)
     if waits is None:
         source = parts.scenario.trace.plugin_name
@@ -165,24 +164,19 @@ def _recorded_waits(path: Path, parts: "Assembly", by: WaitClass, *, json: bool)
         log = ", ".join(map(str, parts.source.files))
         message = f"no wait is recorded of any of its {tally.jobs} jobs"
         raise InputError(Finding("no-waits", message, Place(log)))
-    return waits_as_json(tally) if json else waits_as_yaml(tally, parts.scenario.name)
+    if json:
+        return trace_info.waits_as_json(tally)
+    return trace_info.waits_as_yaml(tally, parts.scenario.name)
 
 
-def assembled(path: Path, overrides: list[str] | None, preset: str | None = None) -> "Assembly":
+def assembled(path: Path, overrides: list[str] | None, preset: str | None = None) -> Assembly:
     """Return the parts of a scenario, or of one for a log; raise InputError without its files."""
-    from hpcsched.runs.assembly import assemble
-
     return assemble(_loaded(path, overrides, preset).scenario)
 
 
-def _loaded(path: Path, overrides: list[str] | None, preset: str | None = None) -> "LoadedScenario":
+def _loaded(path: Path, overrides: list[str] | None, preset: str | None = None) -> LoadedScenario:
     """Return a scenario, or one for a log; raise InputError without its files."""
-    from hpcsched.errors import InputError
-    from hpcsched.scenario.loading import check_document
-    from hpcsched.scenario.review import missing_inputs
-    from hpcsched.studies.first_look import document_of
-
-    document = document_of(path, lambda line: typer.echo(line, err=True), preset)
+    document = document_of(path, partial(typer.echo, err=True), preset)
     loaded = check_document(document, path, overrides or ())
     missing = missing_inputs(loaded, "error")
     if missing:
@@ -194,7 +188,7 @@ FOLDER = "HPCSCHED_TRACES"
 """Environment variable with the folder of traces."""
 
 
-@app.command()
+@trace.command()
 def fetch(
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="The name of the log in --list.")
@@ -210,14 +204,12 @@ def fetch(
     The archive is the Parallel Workloads Archive; data sets are those of `hpcsched trace presets`.
     Checks that it is complete, and shows the work to cite.
     """
-    import os
-
-    from hpcsched.errors import Finding, InputError
-    from hpcsched.workload.archive import download
-    from hpcsched.workload.presets.preset_catalogue import read_presets
-
     logs = download.read_catalogue()
-    files = [(preset, file) for preset in read_presets().values() for file in preset.files]
+    files = [
+        (preset, file)
+        for preset in preset_catalogue.read_presets().values()
+        for file in preset.files
+    ]
     if listed:
         about = [(log.name, log.about) for log in logs]
         about += [(file.name, f"preset {preset.name}: {preset.about}") for preset, file in files]
@@ -253,10 +245,6 @@ def fetch(
 
 def _download(address: str, path: Path, sha256: str | None) -> None:
     """Download a file, and print its size and hash."""
-    import sys
-
-    from hpcsched.terminal import can_draw, rewrite_line
-    from hpcsched.workload.archive.download import fetch as download
 
     def show(size: int, whole: int | None) -> None:
         of = f" of {whole / 1e6:.1f}" if whole else ""
@@ -264,7 +252,7 @@ def _download(address: str, path: Path, sha256: str | None) -> None:
 
     # A progress line in a log file would be thousands of carriage returns.
     shown = show if can_draw(sys.stderr) else None
-    fetched = download(address, path, sha256, progress=shown)
+    fetched = download.fetch(address, path, sha256, progress=shown)
     if shown and fetched.received:
         typer.echo(err=True)
     what = "fetched" if fetched.received else "is there already, and is whole"
@@ -276,7 +264,7 @@ def _download(address: str, path: Path, sha256: str | None) -> None:
 _PRESET_COLUMNS = ("preset", "about", "fetched", "licence")
 
 
-@app.command()
+@trace.command()
 @with_option_groups
 def presets(
     name: Annotated[
@@ -290,33 +278,27 @@ def presets(
     With a name it shows the columns that the preset reads, whom to cite, the licence, and what a
     scenario says.
     """
-    from hpcsched.errors import Finding, InputError
-    from hpcsched.report.tables.report_table import Table
-    from hpcsched.workload.presets.preset_catalogue import find_preset, read_presets
-
     if name is not None:
-        if output.format_ not in (TableFormat.TEXT, TableFormat.JSON):
+        if output.format_ not in ("text", "json"):
             raise typer.BadParameter("expected --format text or json with a name")
         try:
-            preset = find_preset(name)
+            preset = preset_catalogue.find_preset(name)
         except ValueError as error:
             raise InputError(Finding("unknown-preset", str(error))) from None
-        as_json = output.format_ is TableFormat.JSON
+        as_json = output.format_ == "json"
         output.write(json_text(_content(preset)) if as_json else "\n".join(_lines(preset)))
         return
-    found = list(read_presets().values())
+    found = list(preset_catalogue.read_presets().values())
     rows = [(one.name, one.about, "yes" if one.files else "no", one.licence) for one in found]
     table = Table.formatted(_PRESET_COLUMNS, rows, words=len(_PRESET_COLUMNS), name="presets")
     output.show([table], lambda: [_content(one) for one in found])
 
 
-def _content(preset: "Preset") -> dict[str, Any]:
-    from dataclasses import asdict
-
+def _content(preset: preset_catalogue.Preset) -> dict[str, Any]:
     return {**asdict(preset), "trace": dict(preset.trace), "columns": preset.columns}
 
 
-def _lines(preset: "Preset") -> "Iterator[str]":
+def _lines(preset: preset_catalogue.Preset) -> Iterator[str]:
     """Yield the description of a preset, and the keys of a scenario."""
     yield f"{preset.title}: {preset.about}"
     yield f"page: {preset.home}"
@@ -327,3 +309,119 @@ def _lines(preset: "Preset") -> "Iterator[str]":
         yield f"{name}: {getattr(preset, name)}"
     yield f"columns: {', '.join(preset.columns)}"
     yield f"a scenario: trace: {{source: table, preset: {preset.name}, path: FILE}}"
+
+
+@instances.command()
+def record(
+    scenario: ScenarioFile,
+    *,
+    out: Annotated[Path, typer.Option(help="The file to write, as x.jsonl.gz.")],
+    every: Annotated[int, typer.Option(min=1, help="Save one of this many matching problems.")] = 1,
+    min_queued: Annotated[int, typer.Option(min=0, help="Least number of queued jobs.")] = 0,
+    max_queued: Annotated[
+        int | None, typer.Option(min=0, help="Largest number of queued jobs.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Save at most this many problems.")
+    ] = None,
+    overrides: Overrides = None,
+    force: Force = False,
+) -> None:
+    """Replay a scenario and save its dispatching problems."""
+    if max_queued is not None and max_queued < min_queued:
+        raise typer.BadParameter(f"--max-queued {max_queued} is below --min-queued {min_queued}")
+    loaded = read_scenario(scenario, overrides or ())
+    missing = missing_inputs(loaded, "error")
+    if missing:
+        raise InputError(missing)
+    selection = problem_files.Selection(
+        every=every, min_queued=min_queued, max_queued=max_queued, limit=limit
+    )
+    done = recording.record(loaded.scenario, out, selection, force=force)
+    typer.echo(
+        f"wrote {done.path}: {done.saved} of {done.matching} matching dispatching problems saved,"
+        f" {done.rounds} rounds seen, {done.size} bytes"
+    )
+
+
+@instances.command()
+def solve(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The saved dispatching problems.")],
+    scenarios: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SCENARIO", help="Scenarios with the dispatchers; their traces are not read."
+        ),
+    ],
+    *,
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="The folder for the tables NAME.parquet.")
+    ],
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Solve at most this many problems.")
+    ] = None,
+    overrides: Overrides = None,
+    force: Force = False,
+) -> None:
+    """Solve saved problems with the dispatchers of scenarios.
+
+    Of a scenario the dispatcher, the objective and the seed are used.
+    """
+    problems = problem_files.InstancesFile(file)
+    findings: list[Finding] = []
+    # All scenarios are read first: one with a mistake must not cost the solving of others.
+    loaded = []
+    for path in scenarios:
+        try:
+            loaded.append(read_scenario(path, overrides or ()))
+        except InputError as error:
+            findings.extend(error.findings)
+    findings.extend(finding for one in loaded for finding in _missing_for_dispatching(one))
+    if findings:
+        raise InputError(findings)
+    chosen = [one.scenario for one in loaded]
+    for done in solving.solve(problems, chosen, out, limit=limit, force=force):
+        typer.echo(f"wrote {done.path}: {done.problems} dispatching problems solved by {done.name}")
+        if done.solver.asked:
+            typer.echo(f"  {solver_rounds.in_words(done.solver, 'problems')}")
+        warned = solver_rounds.warning(done.solver, "problems")
+        if warned is not None:
+            warn(f"{done.name}: {warned}")
+
+
+@instances.command()
+def compare(
+    first: Annotated[
+        Path, typer.Argument(metavar="A", help="The baseline: a table of solved problems.")
+    ],
+    second: Annotated[
+        Path, typer.Argument(metavar="B", help="Another table of the same problems.")
+    ],
+    *,
+    same_time: Annotated[
+        float, typer.Option(min=0, help="Relative tolerance below which two times count as equal.")
+    ] = 0.1,
+    format_: TableFormatOption = "text",
+) -> None:
+    """Compare two dispatchers problem by problem.
+
+    Shows ratios of model sizes, decision times and objectives.
+    """
+    pairing = comparison.Pairing(solving.SolvedTable.open(first), solving.SolvedTable.open(second))
+    found = comparison.compare(pairing, same_time)
+    if format_ == "csv":
+        tables = [comparison.ratios_table(found)]
+    else:
+        tables = comparison.comparison_tables(found)
+    # LaTeX, CSV and JSON are read by programs: no line beside the tables.
+    if format_ in ("text", "markdown"):
+        emit(comparison.head(found) + "\n")
+    emit(tables_text(tables, format_, lambda: asdict(found)))
+    warn(*found.warnings)
+
+
+def _missing_for_dispatching(loaded: LoadedScenario) -> Iterator[Finding]:
+    """Yield an error for each missing input file of the dispatcher or the objective."""
+    for finding in missing_inputs(loaded, "error"):
+        if finding.key.startswith(("dispatcher", "objective")):
+            yield finding

@@ -10,7 +10,7 @@ import pytest
 from hpcsched import cli
 from tests.workload.readers.swf_files import record, write
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 SMALL = str(ROOT / "scenarios" / "small-easy.yaml")
 ALL = "last-two, profile, profile-confidence, {name: inflated, of: last-two, quantile: 0.9}"
 SCENARIO = """\

@@ -12,7 +12,7 @@ from tests.builders import changed_request
 from tests.real_traces import FOLDER, KTH_SP2, trace
 from tests.workload.readers.swf_files import record, write
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 SMALL = str(ROOT / "scenarios" / "small-easy.yaml")
 SCENARIO = """\
 name: {name}

@@ -1,9 +1,6 @@
 """`hpcsched status`: the progress or the outcome of a run or an experiment."""
 
-from hpcsched.cli.options import OneRun, with_option_groups
-from hpcsched.cli.output import DataOutput
-
-PANEL = "Run"
+from hpcsched.cli.options import DataOutput, OneRun, with_option_groups
 
 
 @with_option_groups
@@ -12,20 +9,18 @@ def status(directory: OneRun, *, output: DataOutput) -> None:
 
     It works from another terminal while the run is in progress.
     """
+    # Without arrays and models: it is asked again and again.
     from hpcsched.report.run_choice import INDEX, one_run_folder, run_folder
     from hpcsched.runs.run_status import status_content, status_of, status_text
 
     folder = run_folder(directory)
     if (folder / INDEX).is_file():
-        from hpcsched.studies.experiment_folder import (
-            experiment_status,
-            experiment_status_content,
-            experiment_status_text,
-        )
+        from hpcsched.studies import experiment_folder as experiment
 
-        of_all = experiment_status(folder)
+        of_all = experiment.experiment_status(folder)
         output.show(
-            lambda: experiment_status_text(of_all), lambda: experiment_status_content(of_all)
+            lambda: experiment.experiment_status_text(of_all),
+            lambda: experiment.experiment_status_content(of_all),
         )
         return
     found = status_of(one_run_folder(folder))

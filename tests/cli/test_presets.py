@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched import cli
-from hpcsched.cli.commands.trace import presets
+from hpcsched.cli.trace_commands import presets
 from hpcsched.workload.presets.preset_catalogue import read_presets
 from tests.workload.presets.samples import WRITERS
 

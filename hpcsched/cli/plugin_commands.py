@@ -1,54 +1,44 @@
 """`hpcsched plugins`: the installed plugins."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+import json
+from collections.abc import Iterator
+from typing import Any
 
 import typer
+from pydantic import BaseModel
 
-from hpcsched.cli.options import with_option_groups
-from hpcsched.cli.output import DataOutput, TableOutput
+from hpcsched.cli.options import (
+    DataOutput,
+    PluginKind,
+    PluginName,
+    TableOutput,
+    with_option_groups,
+)
+from hpcsched.errors import Finding, InputError
+from hpcsched.plugin_faults import spoken
+from hpcsched.plugins import manager
+from hpcsched.plugins.registry import Installed
+from hpcsched.registration import KINDS
+from hpcsched.report.tables.report_table import Table
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hpcsched.plugins.registry import Installed
-
-PANEL = "Extend"
-app = typer.Typer(name="plugins", help="Show the installed plugins.", no_args_is_help=True)
+plugins = typer.Typer(help="Show the installed plugins.", no_args_is_help=True)
 
 _COLUMNS = ("kind", "name", "distribution", "version", "summary")
 
 
-@app.command("list")
+@plugins.command("list")
 @with_option_groups
 def list_plugins(*, output: TableOutput) -> None:
     """List plugins: kind, name, distribution and purpose."""
-    from hpcsched.plugins import manager
-    from hpcsched.report.tables.report_table import Table
-
     rows = manager.registry().listed()
     table = Table.formatted(_COLUMNS, rows, words=len(_COLUMNS), name="plugins")
     output.show([table], lambda: [dict(zip(_COLUMNS, row, strict=True)) for row in rows])
 
 
-@app.command("show")
+@plugins.command()
 @with_option_groups
-def show(
-    kind: Annotated[
-        str,
-        typer.Argument(metavar="KIND", help="Kind of plugin, such as dispatcher."),
-    ],
-    name: Annotated[
-        str,
-        typer.Argument(metavar="NAME", help="Name of the plugin."),
-    ],
-    *,
-    output: DataOutput,
-) -> None:
+def show(kind: PluginKind, name: PluginName, *, output: DataOutput) -> None:
     """Show a plugin: its distribution, and its parameters."""
-    from hpcsched.errors import Finding, InputError
-    from hpcsched.plugins import manager
-    from hpcsched.registration import KINDS
-
     kind = kind.replace("-", "_")
     if kind not in KINDS:
         message = f"expected a kind of plugin, {', '.join(KINDS)}; found {kind!r}"
@@ -60,7 +50,7 @@ def show(
     output.show(lambda: "\n".join(description_lines(installed)), lambda: description(installed))
 
 
-def description(installed: "Installed") -> dict[str, Any]:
+def description(installed: Installed) -> dict[str, Any]:
     """Return the description of a plugin, as plain values."""
     plugin = installed.plugin
     return {
@@ -75,10 +65,8 @@ def description(installed: "Installed") -> dict[str, Any]:
     }
 
 
-def description_lines(installed: "Installed") -> "Iterator[str]":
+def description_lines(installed: Installed) -> Iterator[str]:
     """Yield the lines of a description for people."""
-    from hpcsched.plugin_faults import spoken
-
     plugin = installed.plugin
     yield f"{spoken(installed.kind)} {plugin.name}: {plugin.summary}"
     yield f"  from {installed.distribution} {installed.version}"
@@ -96,10 +84,6 @@ def description_lines(installed: "Installed") -> "Iterator[str]":
 
 
 def _default(field: Any) -> str:
-    import json
-
-    from pydantic import BaseModel
-
     if field.is_required():
         return "(required)"
     default = field.get_default(call_default_factory=True, validated_data={})

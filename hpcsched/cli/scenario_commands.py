@@ -1,0 +1,200 @@
+"""Commands on files of scenarios: `validate`, `diff` and `schema`."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from hpcsched.cli.options import (
+    DataOutput,
+    Overrides,
+    TableOutput,
+    TextOutput,
+    json_text,
+    scenario_files,
+    with_option_groups,
+)
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.plugins import manager
+from hpcsched.report.tables.report_table import Table
+from hpcsched.runs import assembly
+from hpcsched.scenario import loading, resolved, review
+from hpcsched.scenario.document import parse_document, read_text
+from hpcsched.scenario.models import Scenario
+from hpcsched.scenario.positions import Positions
+from hpcsched.scenario.scenario_schema import scenario_schema
+from hpcsched.studies import experiment
+from hpcsched.studies.declared_file import validated
+from hpcsched.studies.tuning import TuningSpace, tuning_schema
+from hpcsched.studies.whatif import Variation, variation_schema
+from hpcsched.workload.log_recognition import refuse_log
+
+
+@with_option_groups
+def validate(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE", help="Scenarios and experiments to check, or folders of them."
+        ),
+    ],
+    overrides: Overrides = None,
+    *,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings too.")] = False,
+    output: DataOutput,
+) -> None:
+    """Check scenarios and experiments for errors and warnings.
+
+    Each finding has its file, line and column. Exits with 1 if there is an error, or with --strict
+    a warning.
+    """
+    found: list[Finding] = []
+    checked = scenario_files(files)
+    for file in checked:
+        try:
+            found.extend(_findings(file, overrides or ()))
+        # All files are checked, whatever is wrong with one of them.
+        except InputError as error:
+            found.extend(error.findings)
+    errors = sum(finding.severity == "error" for finding in found)
+    counts = {"files": len(checked), "errors": errors, "warnings": len(found) - errors}
+    output.show(lambda: _as_text(found, counts), lambda: _content(found, counts))
+    if errors or (strict and found):
+        raise typer.Exit(1)
+
+
+def _findings(file: Path, overrides: Sequence[str]) -> Sequence[Finding]:
+    """Return the findings about a file; raises InputError where they are errors of reading it."""
+    refuse_log(file)
+    alone = _without_scenario(file)
+    if alone is not None:
+        return alone
+    if experiment.is_experiment(file):
+        return experiment.read_experiment(file, overrides, check=scenario_findings).warnings
+    read = loading.read_repaired(file, overrides)
+    # Also what is wrong in the rest of a scenario that has errors: the user mends it in one pass.
+    return read.with_those_of([] if read.loaded is None else scenario_findings(read.loaded))
+
+
+def scenario_findings(loaded: loading.LoadedScenario) -> list[Finding]:
+    """Return all findings about a scenario; its parts are built where nothing else is wrong."""
+    found = [*review.review(loaded), *review.other_format(loaded)]
+    # Where the review has found an error, such as a solver that is not installed, or where an
+    # input file is missing, there is nothing to build.
+    if not review.missing_inputs(loaded) and all(one.severity != "error" for one in found):
+        found.extend(assembly.build_faults(loaded))
+    return found
+
+
+def _without_scenario(file: Path) -> list[Finding] | None:
+    """Return the findings about a file of variants or ranges; None if it seems to be no such file.
+
+    Only its own keys can be checked: the values are those of a scenario, which it does not name.
+    """
+    document = parse_document(read_text(file))
+    keys = set(document.value) if isinstance(document.value, dict) else set()
+    others = {*experiment.ExperimentDeclaration.model_fields, *Scenario.model_fields}
+    model: type[Variation | TuningSpace]
+    if "parameters" in keys:
+        model, called = TuningSpace, "tune SCENARIO --space"
+    elif keys & {"variants", "matrix"} and not keys & (others - {*Variation.model_fields}):
+        model, called = Variation, "whatif SCENARIO --vary"
+    else:
+        return None
+    validated(model, document, Positions.of(str(file), document), manager.registry())
+    message = f"its values are checked with a scenario: hpcsched {called} {file}"
+    if "matrix" in keys:
+        message += "; an experiment has the key 'scenario'"
+    return [Finding("not-checked", message, Place(str(file), 1, 1), severity="warning")]
+
+
+JSON_VERSION = 1
+"""Version of the JSON content; it grows when a key changes or goes, not when one is added."""
+
+
+def _as_text(findings: Sequence[Finding], counts: Mapping[str, int]) -> str:
+    """Return one line a finding, and a line that counts them."""
+    # "1 file", and "2 files".
+    words = (f"{n} {name[:-1] if n == 1 else name}" for name, n in counts.items())
+    return "\n".join([*map(str, findings), ", ".join(words)])
+
+
+def _content(findings: Sequence[Finding], counts: Mapping[str, int]) -> dict[str, Any]:
+    """Return the counts and the list of findings for JSON.
+
+    A finding has `file`, `line`, `column` (numbers from 1, or null), `severity` (error or warning),
+    `rule`, `key` (a key path, or empty) and `message`.
+    """
+    items = [
+        {name: getattr(finding.place, name, None) for name in ("file", "line", "column")}
+        | {name: getattr(finding, name) for name in ("severity", "rule", "key", "message")}
+        for finding in findings
+    ]
+    return {"version": JSON_VERSION, **counts, "findings": items}
+
+
+@with_option_groups
+def diff(
+    first: Annotated[Path, typer.Argument(metavar="A", help="A scenario.")],
+    second: Annotated[Path, typer.Argument(metavar="B", help="Another scenario.")],
+    overrides: Overrides = None,
+    *,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit with 1 if there is a difference.")
+    ] = False,
+    output: TableOutput,
+) -> None:
+    """Show the differences between two scenarios.
+
+    Defaults are filled in and units are numbers; the order of keys does not count. Exits with 0,
+    or with --exit-code with 1 if there is a difference.
+    """
+    scenarios = []
+    findings: list[Finding] = []
+    for file in (first, second):
+        try:
+            scenarios.append(loading.load_scenario(file, overrides or ()))
+        except InputError as error:
+            findings.extend(error.findings)
+    if findings:
+        raise InputError(findings)
+    changes = resolved.differences(*scenarios)
+    none = "no difference in meaning"
+    if output.format_ == "text":
+        output.write("\n".join(map(str, changes)) or none)
+    else:
+        table = Table.formatted(
+            ("key", *map(str, (first, second))),
+            [change.cells for change in changes],
+            words=3,
+            name="differences",
+            notes=() if changes else (none,),
+        )
+        output.show([table], lambda: [change.content() for change in changes])
+    if exit_code and changes:
+        raise typer.Exit(1)
+
+
+_SCHEMAS = {
+    "scenario": scenario_schema,
+    "experiment": experiment.experiment_schema,
+    "whatif": variation_schema,
+    "tuning": tuning_schema,
+}
+
+
+@with_option_groups
+def schema(
+    *,
+    output: TextOutput,
+    of: Annotated[
+        Literal["scenario", "experiment", "whatif", "tuning"],
+        typer.Option("--of", help="The kind of file."),
+    ] = "scenario",
+) -> None:
+    """Print the JSON Schema of scenarios or other files.
+
+    Editors complete and check files by it. It includes the installed plugins.
+    """
+    output.write(json_text(_SCHEMAS[of](manager.registry())))

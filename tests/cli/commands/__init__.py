@@ -1,1 +1,0 @@
-"""Tests of the commands that are in no feature's folder."""
