@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.cp.cp_improver import CpImprover
-from hpcsched.dispatching.cp.model_solving import Answer, Task
-from hpcsched.dispatching.cp.solver_process import Solver
+from hpcsched.dispatching.cp.solver_process import Answer, Solver, Task
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.planning.plan_improver import ListPlanner

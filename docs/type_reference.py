@@ -20,7 +20,7 @@ MODULES = MappingProxyType(
         "scheduling": "hpcsched.dispatching.cp.formulations.scheduling",
         "dispatchers": "hpcsched.dispatching.cp.cp_dispatchers",
         "params": "hpcsched.dispatching.cp.cp_params",
-        "limits": "hpcsched.dispatching.cp.solver_limits",
+        "limits": "hpcsched.dispatching.cp.backends.backend",
         "outcome": "hpcsched.dispatching.cp.backends.backend",
         "any_solver": "hpcsched.dispatching.cp.backends.any_solver",
         "tables": "hpcsched.metrics.metric",

@@ -7,8 +7,8 @@ from hpcsched.dispatching.cp.cp_dispatchers import cp_dispatcher as cp_dispatche
 from hpcsched.dispatching.cp.cp_params import CpParams as CpParams
 from hpcsched.dispatching.cp.formulation import Formulation as Formulation
 from hpcsched.dispatching.cp.formulation import ModelParts as ModelParts
-from hpcsched.dispatching.cp.formulations.hcp19 import hcp19 as hcp19
 from hpcsched.dispatching.cp.formulations.joint_now import joint_now as joint_now
+from hpcsched.dispatching.cp.formulations.scheduling import hcp19 as hcp19
 from hpcsched.dispatching.cp.formulations.unit_positions import pcp21 as pcp21
 from hpcsched.dispatching.decision import Decision as Decision
 from hpcsched.dispatching.decision import Reason as Reason

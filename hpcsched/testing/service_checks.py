@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from hpcsched.dispatching.cp.backends.backend import Backend, Outcome
+from hpcsched.dispatching.cp.backends.backend import Backend, Budget, Limits, Outcome, StoppingRule
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
-from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule
 from hpcsched.dispatching.planning.model_data import Plan
 from hpcsched.plugins.plugin_checks import product_fault
 from hpcsched.studies.executors.executor import RUN, Ended, Executor, Task, result_fault

@@ -14,8 +14,8 @@ import yaml
 
 from hpcsched import cli
 from hpcsched.dispatching.cp.backends.any_solver import AnySolver
+from hpcsched.dispatching.cp.backends.backend import Budget
 from hpcsched.dispatching.cp.backends.ortools import OrTools
-from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.plugins.index import built_in
 from tests.dispatching.cp.backends.test_backends import crowd, list_plan
 from tests.dispatching.cp.making import FORMULATIONS

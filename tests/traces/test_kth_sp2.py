@@ -8,7 +8,7 @@ import math
 
 import pytest
 
-from hpcsched.dispatching.cp.model_solving import Answer
+from hpcsched.dispatching.cp.solver_process import Answer
 from hpcsched.dispatching.objectives import BoundedSlowdown
 from hpcsched.dispatching.rules.orders import slowdown_order
 from hpcsched.prediction.predictors import RequestedTime

@@ -9,15 +9,13 @@ import numpy as np
 
 from hpcsched.context import Context
 from hpcsched.dispatching.cp import cp_params
-from hpcsched.dispatching.cp.backends.backend import Backend, DataBackend
+from hpcsched.dispatching.cp.backends.backend import Backend, Budget, DataBackend, StoppingRule
 from hpcsched.dispatching.cp.cp_improver import CpImprover, Method, SolverClient
 from hpcsched.dispatching.cp.formulation import Formulation
-from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.formulations.joint_now import joint_now
-from hpcsched.dispatching.cp.formulations.pcp4 import pcp4
-from hpcsched.dispatching.cp.formulations.pcp19 import pcp19
+from hpcsched.dispatching.cp.formulations.pcp19 import pcp4, pcp19
+from hpcsched.dispatching.cp.formulations.scheduling import hcp19
 from hpcsched.dispatching.cp.formulations.unit_positions import pcp20, pcp21
-from hpcsched.dispatching.cp.solver_limits import Budget, StoppingRule
 from hpcsched.dispatching.cp.solver_process import InProcess, SolverProcess
 from hpcsched.dispatching.planned_cost import (
     Plannable,

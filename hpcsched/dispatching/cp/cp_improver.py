@@ -6,11 +6,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.cp.backends.backend import Backend, DataBackend, total
+from hpcsched.dispatching.cp.backends.backend import Backend, DataBackend, Limits, share, total
 from hpcsched.dispatching.cp.formulation import Formulation
-from hpcsched.dispatching.cp.model_solving import Answer, Task, largest_number
-from hpcsched.dispatching.cp.solver_limits import Limits, share
-from hpcsched.dispatching.cp.solver_process import Solver
+from hpcsched.dispatching.cp.solver_process import Answer, Solver, Task, largest_number
 from hpcsched.dispatching.decision import SOLVED, SolverCall
 from hpcsched.dispatching.planning.model_building import select
 from hpcsched.dispatching.planning.model_data import ModelData, Plan, fault_of

@@ -3,17 +3,15 @@
 from dataclasses import replace
 from typing import Any
 
+from hpcsched.dispatching.cp.backends.backend import Budget, Limits
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.cp_improver import CpImprover, Method, SolverClient
 from hpcsched.dispatching.cp.formulation import Formulation
-from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.formulations.joint_now import joint_now
-from hpcsched.dispatching.cp.formulations.pcp4 import pcp4
-from hpcsched.dispatching.cp.formulations.pcp19 import pcp19
+from hpcsched.dispatching.cp.formulations.pcp19 import pcp4, pcp19
+from hpcsched.dispatching.cp.formulations.scheduling import hcp19
 from hpcsched.dispatching.cp.formulations.unit_positions import pcp20, pcp21
-from hpcsched.dispatching.cp.model_solving import Answer, Task
-from hpcsched.dispatching.cp.solver_limits import Budget, Limits
-from hpcsched.dispatching.cp.solver_process import InProcess
+from hpcsched.dispatching.cp.solver_process import Answer, InProcess, Task
 from hpcsched.dispatching.objectives import AF, BoundedSlowdown
 from hpcsched.dispatching.planning import Jobs
 from hpcsched.dispatching.planning.node_choice import LITTLE

@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
+from hpcsched.dispatching.cp.backends.backend import Budget
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPostpone
-from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
-from hpcsched.dispatching.cp.model_solving import Task, solve
-from hpcsched.dispatching.cp.solver_limits import Budget
+from hpcsched.dispatching.cp.formulations.scheduling import hcp19
+from hpcsched.dispatching.cp.solver_process import Task, solve
 from hpcsched.dispatching.objectives import AF, Slowdown
 from hpcsched.dispatching.planning.model_building import select
 from hpcsched.dispatching.planning.selection import Selection, SelectionOptions

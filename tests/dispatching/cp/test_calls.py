@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from hpcsched.dispatching.cp.backends.any_solver import AnySolver
+from hpcsched.dispatching.cp.backends.backend import Budget, StoppingRule, share
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.cp_improver import LEVELS, Method, together
-from hpcsched.dispatching.cp.model_solving import Answer, Task
-from hpcsched.dispatching.cp.solver_limits import Budget, StoppingRule, share
-from hpcsched.dispatching.cp.solver_process import InProcess
+from hpcsched.dispatching.cp.solver_process import Answer, InProcess, Task
 from hpcsched.dispatching.decision import SolverCall
 from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Makespan, Slowdown
 from hpcsched.dispatching.planning.model_data import Plan

@@ -8,8 +8,7 @@ from hypothesis import given
 
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.cp_dispatchers import ExpectedWaits
-from hpcsched.dispatching.cp.model_solving import Answer, Task
-from hpcsched.dispatching.cp.solver_process import InProcess
+from hpcsched.dispatching.cp.solver_process import Answer, InProcess, Task
 from hpcsched.dispatching.decision import SOLVER_STATUSES
 from hpcsched.dispatching.objectives import AF, AWF, BoundedSlowdown, Makespan, Slowdown
 from hpcsched.dispatching.planning.model_data import Plan

@@ -8,14 +8,12 @@ from typing import NamedTuple
 import pytest
 
 from hpcsched.dispatching.cp.backends.any_solver import AnySolver
-from hpcsched.dispatching.cp.backends.backend import Backend, DataBackend
+from hpcsched.dispatching.cp.backends.backend import Backend, Budget, DataBackend
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPostpone
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.formulations.unit_positions import pcp21
-from hpcsched.dispatching.cp.model_solving import Answer, Task
-from hpcsched.dispatching.cp.solver_limits import Budget
-from hpcsched.dispatching.cp.solver_process import InProcess
+from hpcsched.dispatching.cp.solver_process import Answer, InProcess, Task
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.planning.model_data import fault_of
 from hpcsched.dispatching.planning.search_objective import ModelCost

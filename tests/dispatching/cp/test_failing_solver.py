@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hpcsched.dispatching.cp.model_solving import Answer
+from hpcsched.dispatching.cp.solver_process import Answer
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.rules.allocators import BestFit
 from hpcsched.dispatching.rules.core_rules import list_rule

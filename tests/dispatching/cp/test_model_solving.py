@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from cpmpy.transformations.get_variables import get_variables_model
 
-from hpcsched.dispatching.cp.backends.backend import Outcome, Session
+from hpcsched.dispatching.cp.backends.backend import Budget, Outcome, Session
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.formulation import BuiltModel
 from hpcsched.dispatching.cp.formulations.joint_now import joint_now
-from hpcsched.dispatching.cp.model_solving import REPAIRS, Answer, Task, checked_answer, solve
-from hpcsched.dispatching.cp.solver_limits import Budget
+from hpcsched.dispatching.cp.solver_process import REPAIRS, Answer, Task, checked_answer, solve
 from hpcsched.dispatching.planning.model_data import ModelData, Plan
 
 NONE = np.zeros(0, dtype=np.int64)

@@ -9,8 +9,7 @@ import pytest
 
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.cp_improver import Part
-from hpcsched.dispatching.cp.model_solving import Answer, Task
-from hpcsched.dispatching.cp.solver_process import InProcess
+from hpcsched.dispatching.cp.solver_process import Answer, InProcess, Task
 from hpcsched.dispatching.objectives import AF
 from hpcsched.dispatching.planned_cost import PlannedCost
 from hpcsched.dispatching.planning.model_building import select

@@ -8,16 +8,15 @@ import cpmpy as cp
 import numpy as np
 import pytest
 
-from hpcsched.dispatching.cp.backends.ortools import OrTools
-from hpcsched.dispatching.cp.formulation import BuiltModel
-from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
-from hpcsched.dispatching.cp.model_solving import Answer, Task
-from hpcsched.dispatching.cp.solver_limits import (
+from hpcsched.dispatching.cp.backends.backend import (
     Budget,
     StoppingRule,
     Watch,
 )
-from hpcsched.dispatching.cp.solver_process import InProcess, SolverProcess
+from hpcsched.dispatching.cp.backends.ortools import OrTools
+from hpcsched.dispatching.cp.formulation import BuiltModel
+from hpcsched.dispatching.cp.formulations.scheduling import hcp19
+from hpcsched.dispatching.cp.solver_process import Answer, InProcess, SolverProcess, Task
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan_improver import ListPlanner
 from tests.dispatching.cp.backends.test_backends import scripted

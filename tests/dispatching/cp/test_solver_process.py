@@ -16,9 +16,8 @@ import numpy as np
 import pytest
 
 from hpcsched.dispatching.cp import solver_process
-from hpcsched.dispatching.cp.model_solving import Task
-from hpcsched.dispatching.cp.solver_limits import Budget
-from hpcsched.dispatching.cp.solver_process import InProcess, Solver, SolverProcess
+from hpcsched.dispatching.cp.backends.backend import Budget
+from hpcsched.dispatching.cp.solver_process import InProcess, Solver, SolverProcess, Task
 from hpcsched.dispatching.planning.model_data import ModelData
 from tests.dispatching.cp.backends import faulty_backends as faulty
 from tests.dispatching.cp.backends.faulty_backends import Does, Still

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from hpcsched.dispatching.cp.model_solving import Answer
+from hpcsched.dispatching.cp.solver_process import Answer
 from hpcsched.dispatching.decision import STARTS, Decision, Reason, Start
 from hpcsched.dispatching.objectives import AF
 from hpcsched.dispatching.offline.planner import ReplaysPlan

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hpcsched._core import Rule
-from hpcsched.dispatching.cp.model_solving import Answer
+from hpcsched.dispatching.cp.solver_process import Answer
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.planning.plan_improver import ListPlanner
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher

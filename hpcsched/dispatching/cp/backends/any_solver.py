@@ -11,10 +11,9 @@ from cpmpy.solvers.solver_interface import ExitStatus
 from cpmpy.transformations.normalize import toplevel_list
 
 from hpcsched.context import Context
-from hpcsched.dispatching.cp.backends.backend import Outcome, Outcomes
+from hpcsched.dispatching.cp.backends.backend import Budget, Limits, Outcome, Outcomes
 from hpcsched.dispatching.cp.cp_params import AnySolverParams
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
-from hpcsched.dispatching.cp.solver_limits import Budget, Limits
 from hpcsched.errors import PluginError
 from hpcsched.registration import builtin
 

@@ -16,10 +16,9 @@ from ortools.sat.python import cp_model
 
 from hpcsched.context import Context
 from hpcsched.dispatching.cp.backends.any_solver import STATUS
-from hpcsched.dispatching.cp.backends.backend import Outcome
+from hpcsched.dispatching.cp.backends.backend import Budget, Limits, Outcome, StoppingRule, Watch
 from hpcsched.dispatching.cp.cp_params import OrToolsParams
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
-from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule, Watch
 from hpcsched.registration import builtin
 
 _FROM_HINT = {

@@ -14,16 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpcsched._core import PostponeMode, PostponeSearch
+from hpcsched.dispatching.cp.backends.backend import Budget, Limits, StoppingRule, Watch
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.formulations import (
     joint_now,
-    pcp4,
     pcp19,
     scheduling,
     unit_positions,
 )
-from hpcsched.dispatching.cp.model_solving import Answer
-from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule, Watch
+from hpcsched.dispatching.cp.solver_process import Answer
 from hpcsched.dispatching.decision import SolverStatus
 from hpcsched.dispatching.planning.model_data import ModelData, Plan, fault_of
 from hpcsched.errors import Finding, InputError
@@ -56,9 +55,9 @@ MEANINGS: dict[Any, tuple[PostponeMode, _Functions, _Functions]] = {
         (pcp19.alternatives, pcp19.node_cumulatives),
         (scheduling.cumulatives,),
     ),
-    pcp4.UnitCounts: (
+    pcp19.UnitCounts: (
         PostponeMode.COUNTS,
-        (pcp4.all_units, pcp4.node_capacities),
+        (pcp19.all_units, pcp19.node_capacities),
         (scheduling.cumulatives, scheduling.disjunctions),
     ),
     unit_positions.UnitPositions: (

@@ -1,4 +1,4 @@
-"""PCP'19: each unit that a node could hold is a variable; as many are chosen as the job has units.
+"""PCP'19 and PCP₄: units of jobs on each node, as optional intervals or as counts.
 
 Model (Galleguillos et al., CP 2021, section 2.2; thesis 2020, section 2.3): beside starts and
 aggregated cumulatives (see `hcp19`), each queued job τᵢ has, on each node n, pᵢₙ = min(rnᵢ, minᵣ
@@ -15,6 +15,19 @@ model, and the reverse.
 Ours departs in this: an interval that is present shares the job's start instead of having one that
 is made equal; copies on a node are alike, so that copy j + 1 is present only beside copy j; and a
 resource type that cannot be short, on a node or on all, has no constraint. None loses a placement.
+
+PCP₄ (Galleguillos, thesis 2020, section 6.1) has counts aᵢₙ ∈ [0, pᵢₙ] with Σₙ aᵢₙ = rnᵢ: |Q̄| + Σᵢ
+|N| decision variables, of which those with pᵢₙ = 0 are none and are not counted here. Ours departs
+in its constraints, and has all plans on nodes and no others.
+
+- The mirror of the aggregated cumulatives, with the axes exchanged, is not posted: where the
+  horizon is at least the sum of all durations, as in the thesis, every choice of origins satisfies
+  it, and elsewhere it is not implied.
+- Two jobs are disjunct in time where they together ask for more than there is (see `disjunctions`),
+  which the thesis says of energies. For running jobs it says that a job starts no sooner than they
+  leave enough.
+- diffn on each node, of boxes with origins of no consequence, is a cumulative of the counts: boxes
+  would want a job's share of a node in one piece as long as it runs.
 """
 
 from collections.abc import Iterator
@@ -25,7 +38,13 @@ import cpmpy as cp
 import numpy as np
 
 from hpcsched.dispatching.cp.formulation import Formulation, ModelParts, Variable
-from hpcsched.dispatching.cp.formulations.scheduling import cumulatives, largest_aggregated_area
+from hpcsched.dispatching.cp.formulations.scheduling import (
+    Task,
+    cumulative,
+    cumulatives,
+    disjunctions,
+    largest_aggregated_area,
+)
 from hpcsched.dispatching.planning.model_data import ModelData, Plan
 from hpcsched.system.system import IntArray
 
@@ -170,4 +189,92 @@ def node_cumulatives(parts: ModelParts) -> list[Any]:
                 begins, durations, demand=amounts, capacity=place.capacity, is_present=copies
             )
         )
+    return constraints
+
+
+def pcp4() -> Formulation:
+    """Return PCP₄: starts, and for each node how many of a job's units are there."""
+    return Formulation(
+        "PCP₄",
+        "exact",
+        "plan",
+        count_variables,
+        largest_aggregated_area,
+        UnitCounts,
+        (all_units, node_capacities, cumulatives, disjunctions),
+    )
+
+
+def count_variables(data: ModelData) -> int:
+    """Return |Q̄| and the number of pᵢₙ > 0."""
+    return data.job_count + int((most_units(data) > 0).sum())
+
+
+class UnitCounts:
+    """Counts of units, `counts[i][n]`, for the nodes that could hold some.
+
+    Attributes
+    ----------
+    taken
+        What a job takes of a node, by job, node and amount of a unit: the same variable for types
+        of which it asks equally much.
+    """
+
+    def __init__(self, data: ModelData) -> None:
+        self._data = data
+        self.most = most_units(data)
+        self.counts: list[dict[int, Variable]] = [
+            {n: cp.intvar(0, int(most[n]), name=f"a{i},{n}") for n in by_room(most)}
+            for i, most in enumerate(self.most)
+        ]
+        self.taken: dict[tuple[int, int, int], Variable] = {}
+
+    def placed(self) -> IntArray:
+        """Return the counts, `[J, N]`."""
+        values = np.zeros((self._data.job_count, self._data.node_count), dtype=np.int64)
+        for i, of_job in enumerate(self.counts):
+            for n, count in of_job.items():
+                values[i, n] = count.value()
+        return values
+
+    def hint(self, plan: Plan) -> dict[Variable, int]:
+        """Return counts, and amounts taken, for the jobs that have nodes in a plan."""
+        values: dict[Variable, int] = {}
+        # Only with nodes in the plan: zeros would contradict the sum of a job's units.
+        placed = plan.placed.sum(axis=1)
+        for i in placed.nonzero()[0].tolist():
+            values |= {count: int(plan.placed[i, n]) for n, count in self.counts[i].items()}
+        for (i, n, asked), amount in self.taken.items():
+            if placed[i]:
+                values[amount] = asked * int(plan.placed[i, n])
+        return values
+
+
+def all_units(parts: ModelParts) -> list[Any]:
+    """Return that a job's counts are as many as it has units."""
+    units = parts.data.units.tolist()
+    return [
+        cp.sum(list(of_job.values())) == count
+        for of_job, count in zip(parts.placing.counts, units, strict=True)
+    ]
+
+
+def node_capacities(parts: ModelParts) -> list[Any]:
+    """Return a cumulative of the counts for each node and resource type that can be short."""
+    data, placing = parts.data, parts.placing
+    constraints: list[Any] = []
+    for place in scarce_places(data):
+        tasks: list[Task] = []
+        for i in place.jobs:
+            asked = int(data.requests[i, place.resource_type])
+            count = placing.counts[i][place.node]
+            key = i, place.node, asked
+            # One unit of the type per job unit: the count itself is the demand.
+            if asked == 1:
+                placing.taken[key] = count
+            elif key not in placing.taken:
+                placing.taken[key] = cp.intvar(0, asked * int(placing.most[i, place.node]))
+                constraints.append(placing.taken[key] == asked * count)
+            tasks.append((parts.starts[i], int(data.run_times[i]), placing.taken[key]))
+        constraints.append(cumulative([*tasks, *place.allocated], place.capacity))
     return constraints

@@ -1,4 +1,4 @@
-"""The scheduling part that formulations share: starts, allocated amounts, the objective.
+"""HCP'19, and what formulations share: starts, allocated amounts, the objective.
 
 In the papers' notation (Galleguillos et al., CP 2021, section 2.2): s(τᵢ) is `starts[i]`, d(τᵢ)
 `run_times[i]`, with now as time 0 and eoh as `horizon`.
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import cpmpy as cp
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import ModelParts, Variable
+from hpcsched.dispatching.cp.formulation import Formulation, ModelParts, Variable
 from hpcsched.dispatching.planning.model_data import ModelData, Plan
 from hpcsched.dispatching.planning.shared_resource_data import SharedResourceData
 from hpcsched.dispatching.planning.start_time_costs import StartCostFunction
@@ -273,3 +273,34 @@ def disjunctions(parts: ModelParts) -> list[Any]:
         start >= first for start, first in zip(starts, soonest.tolist(), strict=True) if first
     ]
     return constraints
+
+
+def hcp19(first: int | None = None) -> Formulation:
+    """Return HCP'19: aggregated nodes, one resource of each type; nodes come afterwards.
+
+    Model (Galleguillos, thesis 2020, sections 2.3, 5.1 and 5.2; Galleguillos et al., CP 2021,
+    section 2.2): for queued jobs τᵢ, starts s(τᵢ) ∈ [t, eoh]; for each resource type r,
+    cumulative([s(τᵢ)], [d(τᵢ)], [reqᵢᵣ], Tcapᵣ), running jobs included; the objective is minimised.
+    There are |Q̄| decision variables. Jobs that start now are put on nodes by a heuristic, which
+    may fail: the model is a relaxation.
+
+    Ours departs in this: what running jobs hold is one task for each stretch of time in which it is
+    the same, and a resource type that cannot be short has no constraint. Neither changes a plan.
+    With `first`, only so many jobs may start when they like; all others are postponed to the end of
+    the horizon, as in the first HCP (thesis 2020, section 2.3).
+    """
+    return Formulation(
+        "HCP'19",
+        "relaxation",
+        "nothing",
+        start_count,
+        largest_aggregated_area,
+        Nowhere,
+        (system_cumulatives,),
+        first=first,
+    )
+
+
+def start_count(data: ModelData) -> int:
+    """Return |Q̄|."""
+    return data.job_count

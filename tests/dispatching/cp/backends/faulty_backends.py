@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.cp.backends.backend import Outcome
+from hpcsched.dispatching.cp.backends.backend import Limits, Outcome
 from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Variable
-from hpcsched.dispatching.cp.solver_limits import Limits
 from hpcsched.dispatching.planning.model_data import ModelData
 
 _C = ctypes.CDLL(None)

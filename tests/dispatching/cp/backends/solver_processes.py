@@ -5,8 +5,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
-from hpcsched.dispatching.cp.model_solving import Answer, Task
-from hpcsched.dispatching.cp.solver_process import SolverProcess
+from hpcsched.dispatching.cp.solver_process import Answer, SolverProcess, Task
 
 SECONDS = 60.0
 """Time limit of a call: many times what a tiny model takes."""

@@ -15,13 +15,18 @@ from hypothesis import given, settings
 
 from hpcsched import cli
 from hpcsched.dispatching.cp.backends.any_solver import AnySolver
-from hpcsched.dispatching.cp.backends.backend import Backend, Outcome, total
+from hpcsched.dispatching.cp.backends.backend import (
+    Backend,
+    Budget,
+    Limits,
+    Outcome,
+    StoppingRule,
+    total,
+)
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPostpone
 from hpcsched.dispatching.cp.formulation import BuiltModel, Formulation
-from hpcsched.dispatching.cp.model_solving import Answer, Task, solve
-from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule
-from hpcsched.dispatching.cp.solver_process import SolverProcess
+from hpcsched.dispatching.cp.solver_process import Answer, SolverProcess, Task, solve
 from hpcsched.dispatching.planning.model_data import ModelData, Plan, fault_of
 from hpcsched.dispatching.planning.plan_improver import ListPlanner
 from hpcsched.errors import PluginError

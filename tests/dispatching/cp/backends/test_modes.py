@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import find, settings
 
+from hpcsched.dispatching.cp.backends.backend import Budget
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.backends.schedule_or_postpone import (
     MEANINGS,
@@ -14,8 +15,7 @@ from hpcsched.dispatching.cp.backends.schedule_or_postpone import (
 )
 from hpcsched.dispatching.cp.formulation import Formulation, ModelParts
 from hpcsched.dispatching.cp.formulations.scheduling import Nowhere
-from hpcsched.dispatching.cp.model_solving import Task, solve
-from hpcsched.dispatching.cp.solver_limits import Budget
+from hpcsched.dispatching.cp.solver_process import Task, solve
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.errors import InputError
 from tests.dispatching.cp.making import FORMULATIONS

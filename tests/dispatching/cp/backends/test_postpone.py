@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from hpcsched._core import PostponeMode
 from hpcsched.dispatching.cp.backends import schedule_or_postpone as searching
+from hpcsched.dispatching.cp.backends.backend import Budget, StoppingRule
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.backends.schedule_or_postpone import (
     ScheduleOrPostpone,
@@ -21,10 +22,9 @@ from hpcsched.dispatching.cp.backends.schedule_or_postpone import (
     open_search,
 )
 from hpcsched.dispatching.cp.formulation import Formulation
-from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
+from hpcsched.dispatching.cp.formulations.scheduling import hcp19
 from hpcsched.dispatching.cp.formulations.unit_positions import pcp21
-from hpcsched.dispatching.cp.model_solving import Answer, Task, solve
-from hpcsched.dispatching.cp.solver_limits import Budget, StoppingRule
+from hpcsched.dispatching.cp.solver_process import Answer, Task, solve
 from hpcsched.dispatching.planning.model_data import ModelData, Plan, fault_of
 from hpcsched.dispatching.planning.plan_improver import ListPlanner
 from hpcsched.dispatching.planning.shared_resource_data import SharedResourceData

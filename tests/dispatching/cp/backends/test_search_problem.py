@@ -13,8 +13,8 @@ from hpcsched.dispatching.cp.backends.schedule_or_postpone import (
     open_search,
 )
 from hpcsched.dispatching.cp.formulation import Formulation
-from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
-from hpcsched.dispatching.cp.formulations.pcp4 import pcp4
+from hpcsched.dispatching.cp.formulations.pcp19 import pcp4
+from hpcsched.dispatching.cp.formulations.scheduling import hcp19
 from hpcsched.dispatching.cp.formulations.unit_positions import pcp21
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.start_time_costs import StartCostFunction

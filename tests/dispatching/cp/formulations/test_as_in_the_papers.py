@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hpcsched.dispatching.cp.model_solving import Answer
+from hpcsched.dispatching.cp.solver_process import Answer
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario

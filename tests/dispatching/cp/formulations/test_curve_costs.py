@@ -7,10 +7,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hpcsched.dispatching.cp.backends.backend import Budget
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.formulations.scheduling import curve_cost
-from hpcsched.dispatching.cp.model_solving import Task, solve
-from hpcsched.dispatching.cp.solver_limits import Budget
+from hpcsched.dispatching.cp.solver_process import Task, solve
 from hpcsched.dispatching.objectives import PSF
 from hpcsched.dispatching.planning.model_building import select
 from hpcsched.dispatching.planning.selection import Selection, SelectionOptions

@@ -6,16 +6,14 @@ from cpmpy.transformations.get_variables import get_variables_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.cp.backends.backend import Backend, DataBackend
+from hpcsched.dispatching.cp.backends.backend import Backend, Budget, DataBackend
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.formulation import Formulation
-from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.formulations.joint_now import joint_now
-from hpcsched.dispatching.cp.formulations.pcp4 import pcp4
-from hpcsched.dispatching.cp.formulations.pcp19 import pcp19
+from hpcsched.dispatching.cp.formulations.pcp19 import pcp4, pcp19
+from hpcsched.dispatching.cp.formulations.scheduling import hcp19
 from hpcsched.dispatching.cp.formulations.unit_positions import pcp20, pcp21
-from hpcsched.dispatching.cp.model_solving import Answer, Task, solve
-from hpcsched.dispatching.cp.solver_limits import Budget
+from hpcsched.dispatching.cp.solver_process import Answer, Task, solve
 from hpcsched.dispatching.planning.model_data import ModelData, Plan, fault_of
 from hpcsched.dispatching.planning.plan_improver import ListPlanner
 from tests.dispatching.cp.tiny import (

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from hpcsched.dispatching.cp.formulations.hcp19 import hcp19
 from hpcsched.dispatching.cp.formulations.joint_now import joint_now
-from hpcsched.dispatching.cp.formulations.pcp4 import pcp4
-from hpcsched.dispatching.cp.formulations.pcp19 import pcp19
+from hpcsched.dispatching.cp.formulations.pcp19 import pcp4, pcp19
+from hpcsched.dispatching.cp.formulations.scheduling import hcp19
 from hpcsched.dispatching.cp.formulations.unit_positions import pcp20, pcp21
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher

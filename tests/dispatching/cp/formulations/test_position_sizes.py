@@ -6,12 +6,12 @@ import cpmpy as cp
 import pytest
 from cpmpy.transformations.get_variables import get_variables_model
 
+from hpcsched.dispatching.cp.backends.backend import Budget, StoppingRule
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPostpone
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.formulations.unit_positions import pcp20, pcp21
-from hpcsched.dispatching.cp.model_solving import Task, solve
-from hpcsched.dispatching.cp.solver_limits import Budget, StoppingRule
+from hpcsched.dispatching.cp.solver_process import Task, solve
 from hpcsched.dispatching.planning.model_data import ModelData, fault_of
 from tests.dispatching.cp.formulations.test_as_in_the_papers import asked, dispatcher_of
 from tests.dispatching.cp.kit_problems import kit_problem
