@@ -18,7 +18,7 @@ to the time, and the machine's capacity limits it. Its dual prices fall, while a
 at the rate of that job's weight by area, and are 0 where the machine becomes idle.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 from operator import itemgetter
 from typing import NamedTuple
@@ -303,15 +303,12 @@ def _ratio_bound(trace: Trace, linearised: LinearisedObjective, starts: IntArray
     value = trace.measure(starts)
     if value is None:
         return Bound(0.0, "each job by itself")
-    low, high = 0.0, value
-    for _ in range(60):
-        dinkelbach_parameter = (low + high) / 2
+
+    def holds(dinkelbach_parameter: float) -> bool:
         _, least = least_of_each(linearised_at(linearised, dinkelbach_parameter).costs)
-        if _safe(float(least.sum()), float(np.abs(least).sum())) >= 0:
-            low = dinkelbach_parameter
-        else:
-            high = dinkelbach_parameter
-    best = low
+        return _safe(float(least.sum()), float(np.abs(least).sum())) >= 0
+
+    best = low = _largest(0.0, value, 60, holds)
     for resource in _resources(trace):
         best = max(best, _level_with_multipliers(trace, linearised, starts, resource, (low, value)))
     return Bound(best, "multipliers of time" if best > low else "each job by itself")
@@ -338,15 +335,21 @@ def _level_with_multipliers(
     _, multipliers = max(
         _lagrangian_bounds(resource, costs, cheapest, first, ROUNDS // 2), key=itemgetter(0)
     )
-    for _ in range(LEVELS):
-        dinkelbach_parameter = (low + high) / 2
+
+    def holds(dinkelbach_parameter: float) -> bool:
         costs = linearised_at(linearised, dinkelbach_parameter).costs
         cheapest, _ = least_of_each(costs)
         cost, _ = next(_lagrangian_bounds(resource, costs, cheapest, multipliers, 1))
-        if cost >= 0:
-            low = dinkelbach_parameter
-        else:
-            high = dinkelbach_parameter
+        return cost >= 0
+
+    return _largest(low, high, LEVELS, holds)
+
+
+def _largest(low: float, high: float, rounds: int, holds: Callable[[float], bool]) -> float:
+    """Return the largest value found, by bisection, at which a condition holds, as at `low`."""
+    for _ in range(rounds):
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
     return low
 
 

@@ -244,9 +244,8 @@ class FitCounts:
         assert problem.free_amounts is not None
         self._system = problem.system
         self._free = problem.free_amounts
-        self._now: dict[ShapeKey, IntArray] = {}
         self._units_now: dict[ShapeKey, int] = {}
-        self._idle: dict[ShapeKey, IntArray] = {}
+        self._counts: dict[tuple[bool, ShapeKey], IntArray] = {}
         self._later = FutureEligibility(problem) if problem.outages else None
         self.back_at = None if self._later is None else self._later.back
 
@@ -257,10 +256,7 @@ class FitCounts:
 
     def now(self, job: WaitingJob) -> IntArray:
         """Return the units of a job that each node has room for now, `[N]`."""
-        key = shape_key(job.request)
-        if key not in self._now:
-            self._now[key] = units_that_fit(self._system, self._free, job.request)
-        return self._now[key]
+        return self._count(job.request, idle=False)
 
     def units_now(self, job: WaitingJob) -> int:
         """Return the units of a job that fit on all nodes together now."""
@@ -271,11 +267,14 @@ class FitCounts:
 
     def idle(self, job: WaitingJob) -> IntArray:
         """Return the units of a job that each idle node has room for, `[N]`."""
-        request = self._in_time(job)
-        key = shape_key(request)
-        if key not in self._idle:
-            self._idle[key] = units_that_fit(self._system, self._system.capacity.T, request)
-        return self._idle[key]
+        return self._count(self._in_time(job), idle=True)
+
+    def _count(self, request: Request, *, idle: bool) -> IntArray:
+        key = idle, shape_key(request)
+        if key not in self._counts:
+            amounts = self._system.capacity.T if idle else self._free
+            self._counts[key] = units_that_fit(self._system, amounts, request)
+        return self._counts[key]
 
     def _in_time(self, job: WaitingJob) -> Request:
         """Return the job's request, with the nodes that may be eligible to it later."""

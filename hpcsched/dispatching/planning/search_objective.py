@@ -80,7 +80,7 @@ class SearchObjective:
 
     def value(self, selection: Selection, starts: IntArray) -> float:
         """Return the value of planned starts, `[J]`: the lower, the better."""
-        return selection.value(starts)
+        return selection.cost.value(starts, selection.data.run_times)
 
     def toward(self, selection: Selection, best: IntArray | None) -> PlannedCost:
         """Return a cost that is lower for starts that improve on the incumbent.

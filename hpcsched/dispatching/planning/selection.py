@@ -135,10 +135,6 @@ class Selection(NamedTuple):
     offset: float = 0.0
     outage_intervals: tuple[OutageInterval, ...] = ()
 
-    def value(self, starts: IntArray) -> float:
-        """Return the cost of planned starts in the objective's own unit."""
-        return self.cost.value(starts, self.data.run_times)
-
     def bound(self, objective: float) -> float:
         """Convert an objective of the model to the objective's own unit."""
         return self.offset + objective / self.scale

@@ -217,6 +217,7 @@ class SpecificCostFunctions:
     def __init__(self, specific: SpecificCost, run_times: IntArray) -> None:
         self._specific = specific
         self._run_times = run_times.astype(np.float64)
+        self._amounts = specific.amounts[:, np.newaxis]
 
     def turns(self) -> IntArray:
         """Return the first start from which on each job costs no less by starting later, `[J]`."""
@@ -321,7 +322,3 @@ class SpecificCostFunctions:
             return np.ones(starts.shape)
         lower = self._differences(starts, a - 1)
         return (a + 1) * self._differences(starts, a) - a * dinkelbach_parameter * lower
-
-    @property
-    def _amounts(self) -> FloatArray:
-        return self._specific.amounts[:, np.newaxis]

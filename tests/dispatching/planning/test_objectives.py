@@ -156,7 +156,9 @@ def test_models_order_plans_up_to_rounding(
         selection = selection.near(first)
     second = starts_of(drawn.draw, selection)
     first, second = sorted((first, second), key=selection.data.cost)
-    better, worse = selection.value(first), selection.value(second)
+    better, worse = (
+        selection.cost.value(starts, selection.data.run_times) for starts in (first, second)
+    )
     rounding = 1e-9 * (abs(better) + abs(worse) + abs(selection.offset))
     assert better <= worse + error_of(selection) + rounding
     assert abs(selection.data.cost(second)) <= largest

@@ -199,7 +199,7 @@ def test_the_cost_of_a_plan(objective: Any) -> None:
     for _ in range(50):
         starts = rng.integers(0, 60, 3)
         expected = by_definition(objective, selection.jobs, starts + problem.now, problem.now)
-        assert selection.value(starts) == pytest.approx(expected)
+        assert selection.cost.value(starts, selection.data.run_times) == pytest.approx(expected)
         assert selection.bound(selection.data.cost(starts)) == pytest.approx(expected, rel=1e-6)
 
 

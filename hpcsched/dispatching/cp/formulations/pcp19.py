@@ -30,6 +30,7 @@ in its constraints, and has all plans on nodes and no others.
   would want a job's share of a node in one piece as long as it runs.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -71,12 +72,12 @@ def most_units(data: ModelData) -> IntArray:
 def scarce_places(data: ModelData) -> Iterator[Place]:
     """Yield the nodes and resource types that the jobs' demands could exceed."""
     most = most_units(data)
-    allocated: list[list[int]] = [[] for _ in range(data.node_count)]
+    allocated: dict[int, list[int]] = defaultdict(list)
     for k, n in enumerate(data.allocated_on.tolist()):
         allocated[n].append(k)
-    closed: dict[int, list[tuple[int, int]]] = {}
+    closed: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for n, begin, end in data.closed:
-        closed.setdefault(n, []).append((begin, end))
+        closed[n].append((begin, end))
     asked = most.T @ data.requests  # at most, by all jobs together, [N, R]
     np.add.at(asked, data.allocated_on, data.allocated)
     # Once is enough, however often a node is closed: any job beside a closure makes the node
@@ -91,9 +92,7 @@ def scarce_places(data: ModelData) -> Iterator[Place]:
                 for k in allocated[n]
                 if data.allocated[k, r] > 0
             ]
-            taken += [
-                (begin, end - begin, capacity) for begin, end in closed.get(n, ()) if capacity
-            ]
+            taken += [(begin, end - begin, capacity) for begin, end in closed[n] if capacity]
             yield Place(n, r, capacity, tuple(jobs.tolist()), tuple(taken))
 
 
