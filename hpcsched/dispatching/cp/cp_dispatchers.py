@@ -35,7 +35,7 @@ from hpcsched.dispatching.planning.search_objective import (
 from hpcsched.dispatching.planning.selection import LARGEST, SelectionOptions
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.dispatching.rules.orders import ExpectedWaitOrder, QueueOrder
-from hpcsched.dispatching.search.order_search import Effort, OrderSearch, random_state
+from hpcsched.dispatching.search.order_search import OrderSearch, random_state
 from hpcsched.errors import Finding, InputError
 from hpcsched.parameters import NONE
 from hpcsched.registration import builtin
@@ -65,7 +65,7 @@ class ExpectedWaits(ExpectedWaitOrder):
 
 
 SEARCH_BIAS = 2.0
-"""Front bias of the search's moves (see `Effort`)."""
+"""Front bias of the search's moves (see `OrderSearch`)."""
 
 
 @builtin(
@@ -166,9 +166,7 @@ def _make_any_objective(
 ) -> PlanningDispatcher:
     """Return a dispatcher of aggregated resources for any objective that plans can be made for."""
     objective = search_objective(context.objective, params.dinkelbach_parameter)
-    search = (
-        OrderSearch(Effort(effort, SEARCH_BIAS), random_state(context.seed)) if effort else None
-    )
+    search = OrderSearch(effort, SEARCH_BIAS, random_state(context.seed)) if effort else None
     options = {"curves": False, "few": LITTLE, "aggregated": params.solver != NONE}
     return _assemble(
         hcp19(), params, context, method, objective=objective, search=search, **options

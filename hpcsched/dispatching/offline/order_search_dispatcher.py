@@ -9,7 +9,6 @@ from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.search_objective import search_objective
 from hpcsched.dispatching.planning.selection import LARGEST, SelectionOptions
 from hpcsched.dispatching.search.order_search import (
-    Effort,
     OrderSearch,
     SurrogateObjective,
     random_state,
@@ -53,7 +52,8 @@ def make_order_search(params: OrderSearchParams, context: Context) -> OrderSearc
     objective = search_objective(context.objective, surrogate.dinkelbach_parameter)
     served = SurrogateObjective(objective.cost_of, surrogate)
     search = OrderSearch(
-        Effort(params.budget, surrogate.front_bias),
+        params.budget,
+        surrogate.front_bias,
         random_state(context.seed),
         surrogate.discount_time_constant,
         surrogate.warm_start,

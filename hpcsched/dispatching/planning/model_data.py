@@ -98,21 +98,11 @@ def horizon_after_outages(
     """Return the horizon beyond which no job needs to end, though nodes are closed for a while.
 
     If an outage begins before the horizon, no job needs to end later than if all jobs began once it
-    is over.
-
-    Parameters
-    ----------
-    horizon
-        The horizon that is right without outages, in seconds.
+    is over. `horizon` is the one without outages, in seconds; intervals are by their begin.
     """
-    grown = True
-    # A later horizon can take in further outages, so until nothing changes.
-    while grown:
-        reached = [
-            interval.end + serial for interval in outage_intervals if interval.begin < horizon
-        ]
-        grown = max(reached, default=0) > horizon
-        horizon = max([horizon, *reached])
+    for interval in outage_intervals:
+        if interval.begin < horizon:
+            horizon = max(horizon, interval.end + serial)
     return horizon
 
 
@@ -144,17 +134,12 @@ def outage_data(outage_intervals: Sequence[OutageInterval], horizon: int) -> Out
 
 def single_outages(outage_intervals: Sequence[OutageInterval]) -> OutageData:
     """Return the outages node by node, in the order of the intervals."""
-    counts = [len(interval.nodes) for interval in outage_intervals]
     none = np.empty(0, dtype=np.int64)
-    return OutageData(
-        np.concatenate([none, *(interval.nodes for interval in outage_intervals)]),
-        np.repeat(
-            np.array([interval.begin for interval in outage_intervals], dtype=np.int64), counts
-        ),
-        np.repeat(
-            np.array([interval.end for interval in outage_intervals], dtype=np.int64), counts
-        ),
-    )
+    counts = [len(interval.nodes) for interval in outage_intervals]
+    begins = np.array([interval.begin for interval in outage_intervals], dtype=np.int64)
+    ends = np.array([interval.end for interval in outage_intervals], dtype=np.int64)
+    nodes = np.concatenate([none, *(interval.nodes for interval in outage_intervals)])
+    return OutageData(nodes, begins.repeat(counts), ends.repeat(counts))
 
 
 BoolArray = npt.NDArray[np.bool_]

@@ -109,15 +109,16 @@ def costs_of(
         # Discounting starts at the round, not at `free`, so that all jobs are discounted alike.
         # A wait that begins after `free` seconds is discounted by them from the start.
         weights *= of_each(exp, -free / discount_time_constant)
-    specific = cost.specific
+    none = np.zeros(len(submit))
+    specific = cost.specific or SpecificCost(0, 0, none, none)
     return StartTimeCosts(
         weights,
         free,
         float(cost.makespan),
         float(discount_time_constant or 0),
-        0.0 if specific is None else float(specific.alpha),
-        0.0 if specific is None else float(specific.dinkelbach_parameter),
-        np.zeros(len(submit)) if specific is None else specific.amounts.astype(np.float64),
+        float(specific.alpha),
+        float(specific.dinkelbach_parameter),
+        specific.amounts.astype(np.float64),
         submit,
         run_times,
     )

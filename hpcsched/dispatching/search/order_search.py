@@ -11,7 +11,6 @@ the planned ones.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
@@ -93,28 +92,16 @@ class SurrogateObjective:
         return queue
 
 
-class Effort(NamedTuple):
-    """Budget and moves of a search.
-
-    Attributes
-    ----------
-    budget
-        Number of segments looked through, in making plans, at which the search ends.
-    front_bias
-        How much more often moves take a job from the front of the order; 1:
-        from anywhere alike.
-    """
-
-    budget: int
-    front_bias: float
-
-
 @dataclass
 class OrderSearch:
     """Searches for the order of the selected jobs with the cheapest list plan.
 
     Attributes
     ----------
+    budget
+        Number of segments looked through, in making plans, at which the search ends.
+    front_bias
+        How much more often moves take a job from the front of the order; 1: from anywhere alike.
     random
         State of the search's random numbers, `[1]`.
     discount_time_constant
@@ -123,7 +110,8 @@ class OrderSearch:
         Whether the search also begins with the best order of the round before (warm start).
     """
 
-    effort: Effort
+    budget: int
+    front_bias: float
     random: IntArray
     discount_time_constant: float | None = None
     warm_start: bool = False
@@ -145,7 +133,8 @@ class OrderSearch:
             data,
             given.planner.free,
             search_costs(cost, data.run_times, self.discount_time_constant),
-            *self.effort,
+            self.budget,
+            self.front_bias,
             self.random,
             order,
             starts,

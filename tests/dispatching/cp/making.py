@@ -29,7 +29,7 @@ from hpcsched.dispatching.rules.orders import (
     shortest_job,
     slowdown_order,
 )
-from hpcsched.dispatching.search.order_search import Effort, OrderSearch, random_state
+from hpcsched.dispatching.search.order_search import OrderSearch, random_state
 from tests.builders import ALLOCATORS, ORDERS
 
 FORMULATIONS: dict[str, Formulation] = {
@@ -107,7 +107,7 @@ def improving(
     limits: Limits = SOME,
     asks: bool = True,
     length: int = 100,
-    effort: Effort | None = None,
+    effort: int = 0,
     **more: Any,
 ) -> PlanningDispatcher:
     """Return a dispatcher that improves on list plans of the first jobs by arrival."""
@@ -120,7 +120,7 @@ def improving(
         orders=tuple(ORDERS[order] for order in orders),
         limits=limits,
         weighted=weighted,
-        search=effort and OrderSearch(effort, random_state(0)),
+        search=OrderSearch(effort, 2.0, random_state(0)) if effort else None,
         **more,
     )
     return dispatcher if asks else replace(dispatcher, improver=None)

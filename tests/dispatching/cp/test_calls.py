@@ -18,7 +18,6 @@ from hpcsched.dispatching.planning.model_data import Plan
 from hpcsched.dispatching.planning.plan_improver import ListPlanner
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.dispatching.search.order_search import Effort
 from hpcsched.testing import (
     audit_replay,
     check_dispatcher,
@@ -312,7 +311,7 @@ def test_a_search_adds_a_plan() -> None:
     """The solver starts from the best order, which for so few jobs is looked for among all."""
     problem = queue()
     solver = Scripted(Answer("unknown"))
-    improving(solver=solver, orders=("laf",), effort=Effort(1_000_000, 2.0)).dispatch(problem)
+    improving(solver=solver, orders=("laf",), effort=1_000_000).dispatch(problem)
     (task,) = solver.tasks
     assert task.hint is not None
     least = min(values_of_all_orders(problem, AF()))

@@ -3,7 +3,6 @@
 from itertools import product
 
 import cpmpy as cp
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -85,18 +84,3 @@ def test_one_that_may_or_may_not_hold_is_decomposed():
     model = cp.Model(apart == NoOverlap2D([x, 0], [1, 2], [0, 0], [1, 1]), x <= 1)
     assert CpSat(model).solve()
     assert not apart.value()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([0], [1], [0], [1, 1]), "one length"),
-        (([0, 1], [1], [0, 1], [1, 1]), "one length"),
-        (([0], [0], [0], [1]), "positive"),
-        (([0], [1], [0], [-1]), "positive"),
-    ],
-)
-def test_what_is_no_list_of_rectangles_is_refused(arguments, message):
-    """Lists of unlike lengths and sizes below one are errors."""
-    with pytest.raises(ValueError, match=message):
-        NoOverlap2D(*arguments)

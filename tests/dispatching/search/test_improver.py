@@ -14,7 +14,6 @@ from hpcsched.dispatching.planning.selection import LARGEST, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.orders import ArrivalOrder, KeyOrder, shortest_job
 from hpcsched.dispatching.search.order_search import (
-    Effort,
     OrderSearch,
     SurrogateObjective,
     random_state,
@@ -40,7 +39,8 @@ def order_search(
         replace(plain, cost_of=SurrogateObjective(plain.cost_of, surrogate).cost),
         ArrivalOrder(),
         OrderSearch(
-            Effort(more.get("budget", 2000), surrogate.front_bias),
+            more.get("budget", 2000),
+            surrogate.front_bias,
             random_state(0),
             surrogate.discount_time_constant,
             surrogate.warm_start,

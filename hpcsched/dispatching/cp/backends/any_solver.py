@@ -63,22 +63,13 @@ class AnySolver(NamedTuple):
 
     def check_installed(self) -> None:
         """Raise PluginError if CPMpy does not know the solver, or finds it not installed."""
-        known = dict(cp.SolverLookup.base_solvers())
-        chosen = known.get(self.solver.partition(":")[0])
-        if chosen is None:
-            raise PluginError(
-                f"solver cpmpy: expected a solver of CPMpy as `solver`, found '{self.solver}';"
-                f" CPMpy knows {', '.join(sorted(known))}"
-            )
-        if not chosen.supported():
-            raise PluginError(
-                f"solver cpmpy: CPMpy finds no installed solver '{self.solver}'; its documentation"
-                " names the package to install"
-            )
+        try:
+            cp.SolverLookup.get(self.solver)
+        except Exception as error:
+            raise PluginError(f"solver cpmpy: {error}") from error
 
     def load(self, built: BuiltModel) -> "CpmpySession":
         """Load a model into the solver."""
-        self.check_installed()
         return CpmpySession(self.solver, built)
 
 

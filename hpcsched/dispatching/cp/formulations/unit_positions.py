@@ -81,10 +81,6 @@ class NoOverlap2D(GlobalConstraint):
     def __init__(
         self, x: Sequence[Any], width: Sequence[int], y: Sequence[Any], height: Sequence[int]
     ) -> None:
-        if not len(x) == len(width) == len(y) == len(height):
-            raise ValueError("expected four lists of one length")
-        if any(size < 1 for size in (*width, *height)):
-            raise ValueError("expected positive widths and heights")
         super().__init__("no_overlap_2d", (list(x), list(width), list(y), list(height)))
 
     def decompose(self, how: str = "auto") -> tuple[list[Expression], list[Expression]]:
