@@ -220,17 +220,6 @@ class Member(NamedTuple):
     dispatcher: Dispatcher
 
 
-class Portfolio(NamedTuple):
-    """The dispatchers to choose from, and the one that decides at first.
-
-    `if_inexact` is the member that takes over once predictions are found not to be exact.
-    """
-
-    members: Sequence[Member]
-    first: int
-    if_inexact: int
-
-
 class Replays(NamedTuple):
     """Replays of the past under some members, as far as a budget allows, one by one.
 
@@ -254,15 +243,22 @@ class Hyper:
     """
 
     def __init__(
-        self, portfolio: Portfolio, rehearsal: Rehearsal, objective: Objective, params: HyperParams
+        self,
+        members: Sequence[Member],
+        rehearsal: Rehearsal,
+        objective: Objective,
+        params: HyperParams,
+        *,
+        first: int,
+        if_inexact: int,
     ) -> None:
-        self._members, self._rehearsal = portfolio.members, rehearsal
+        self._members, self._rehearsal = members, rehearsal
         self._objective, self._params = objective, params
         # Slowdowns vary most from job to job, so that differences by chance are largest.
         usual = 25 if isinstance(objective, Slowdown | BoundedSlowdown) else 4.5
         self._hysteresis = usual if params.hysteresis is None else params.hysteresis
-        self._present, self._since = portfolio.first, 0
-        self._if_inexact: int | None = portfolio.if_inexact
+        self._present, self._since = first, 0
+        self._if_inexact: int | None = if_inexact
         self._why = "it is the one to begin with"
         self._told = False
         self._past = Past()
@@ -381,4 +377,5 @@ def make_hyper(params: HyperParams, context: Context, rehearsal: Rehearsal) -> H
         first = if_inexact = params.first - 1
     elif isinstance(context.objective, Slowdown | BoundedSlowdown):
         first = first_of(labels, SHORT_JOBS_FIRST)
-    return Hyper(Portfolio(members, first, if_inexact), rehearsal, context.objective, params)
+    objective = context.objective
+    return Hyper(members, rehearsal, objective, params, first=first, if_inexact=if_inexact)

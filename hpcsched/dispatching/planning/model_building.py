@@ -128,10 +128,7 @@ def _on_nodes(
     if not fitting:
         return None
     jobs = tuple((by_priority if options.jobs == "all" else fitting)[: options.length])
-    ends = [
-        (end, run.allocation, run.waiting.request)
-        for end, run in ends_of(problem, overdue=options.overdue)
-    ]
+    ends = ends_of(problem, overdue=options.overdue)
     releases = releases_of(system, ends)
     alone = np.array([job.request.exclusive for job in jobs], dtype=np.bool_)
     few = len(problem.queue) * system.node_count <= options.few
@@ -157,7 +154,7 @@ def _on_nodes(
     # Node shares count whole nodes: dividing amounts would make them disagree with capacities.
     if not alone.any():
         selection = selection._replace(data=scaled(selection.data))
-    return selection, sum(end - now for end, _, _ in ends), pool
+    return selection, sum(end - now for end, _ in ends), pool
 
 
 def _unfinished(

@@ -4,7 +4,7 @@ A queued job's request allows only nodes that are eligible if it starts now. Pla
 need the nodes that become eligible again once announced outages are over.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -14,9 +14,6 @@ from hpcsched.dispatching.planning.model_data import MOST
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.system.space import Allocation, NodeAllocation, units_that_fit
 from hpcsched.system.system import IntArray, Request, ShapeKey, System, shape_key
-
-End = tuple[int, Allocation, Request]
-"""Predicted end of an allocation in seconds, the allocation, and the request it serves."""
 
 _NONE = np.empty(0, dtype=np.int64)
 
@@ -29,18 +26,18 @@ class Releases(NamedTuple):
     amounts: IntArray
 
 
-def releases_of(system: System, ends: Iterable[End]) -> Releases:
-    """Return the releases of allocations, node by node, by time."""
-    ends = sorted(ends, key=itemgetter(0))
+def releases_of(system: System, ends: Sequence[tuple[int, RunningJob]]) -> Releases:
+    """Return the releases of running jobs, by their predicted ends, node by node."""
     count = len(ends)
-    arrays = [_arrays(allocation) for _, allocation, _ in ends]
+    requests = [job.waiting.request for _, job in ends]
+    arrays = [_arrays(job.allocation) for _, job in ends]
     per_end = np.fromiter((len(nodes) for nodes, _ in arrays), dtype=np.int64, count=count)
     nodes = np.concatenate([_NONE, *(nodes for nodes, _ in arrays)])
     units = np.concatenate([_NONE, *(units for _, units in arrays)])
-    asked = np.array([request.unit_request for _, _, request in ends], dtype=np.int64)
+    asked = np.array([request.unit_request for request in requests], dtype=np.int64)
     amounts = asked.reshape(count, len(system.resource_types)).repeat(per_end, axis=0)
     amounts *= units[:, np.newaxis]
-    exclusive = np.fromiter((end[2].exclusive for end in ends), dtype=np.bool_, count=count)
+    exclusive = np.array([request.exclusive for request in requests], dtype=np.bool_)
     if exclusive.any():  # what it holds is whole nodes
         whole = exclusive.repeat(per_end)
         amounts[whole] = system.capacity[nodes[whole]]
@@ -124,9 +121,7 @@ def counted_units(problem: DispatchingProblem, *, overdue: bool) -> Counted:
     system, now, job = problem.system, problem.now, problem.queue[0].request
     on_idle = units_that_fit(system, system.capacity.T, job)
     ends = ends_of(problem, overdue=overdue)
-    releases = releases_of(
-        system, [(end, run.allocation, run.waiting.request) for end, run in ends]
-    )
+    releases = releases_of(system, ends)
     # What is free beside those that still hold something: more than now, if some are left out.
     available = system.capacity.copy()
     np.subtract.at(available, releases.nodes, releases.amounts)

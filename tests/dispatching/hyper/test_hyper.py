@@ -13,7 +13,6 @@ from hpcsched.dispatching.hyper.hyper_dispatcher import (
     Member,
     Past,
     PastJobs,
-    Portfolio,
     Rehearsal,
 )
 from hpcsched.dispatching.hyper.params import HyperParams
@@ -105,9 +104,9 @@ def hyper(
     if_inexact = more.pop("if_inexact", 0)
     told = {"least_jobs": 3, "budget": 1e6, "hysteresis": 0.1, **more}
     rehearsal = rehearsal or Rehearsals(context)
-    return Hyper(
-        Portfolio(members, 0, if_inexact), rehearsal, context.objective, HyperParams(**told)
-    ), context
+    params = HyperParams(**told)
+    made = Hyper(members, rehearsal, context.objective, params, first=0, if_inexact=if_inexact)
+    return made, context
 
 
 def moves(rounds: Any) -> list[tuple[int, str, str]]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hpcsched.dispatching.planning.node_choice import FitCounts, chosen_nodes, releases_of
+from hpcsched.dispatching.planning.node_choice import FitCounts, chosen_nodes, ends_of, releases_of
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.outages import Outage
 from hpcsched.testing import make_problem, make_system
@@ -24,10 +24,7 @@ SIX = make_problem(make_system(6, core=4), TABLE)
 
 def chosen(problem: DispatchingProblem, spare: float | None) -> list[int]:
     """Return the nodes for all jobs of the queue."""
-    ends = [
-        (job.predicted_end_time, job.allocation, job.waiting.request) for job in problem.running
-    ]
-    releases = releases_of(problem.system, ends)
+    releases = releases_of(problem.system, ends_of(problem, overdue=True))
     counts = FitCounts(problem)
     return chosen_nodes(problem.queue, counts, releases, problem.now, spare).tolist()
 
