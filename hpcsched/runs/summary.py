@@ -248,9 +248,6 @@ def offline_figures(plan: OfflinePlan, value: float | None) -> dict[str, Any]:
         "gap": gap,
         "proved": None if gap is None else gap <= PROVED,
         "bound_by": plan.bound_by,
-        "method": plan.method,
-        "work": plan.work,
-        "solver": dict(sorted(plan.solver.items())),
     }
 
 

@@ -116,7 +116,7 @@ class Planned:
         self.while_planning()
         self.online = problem.online
         starts = {1: 11, 2: 1}
-        return OfflinePlan(starts, {}, frozenset(), "by hand", None, None, 0, {})
+        return OfflinePlan(starts, {}, None, "by hand")
 
 
 def test_a_plan_of_the_whole_trace(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_plan_of_the_whole_trace(tmp_path: Path) -> None:
     assert dispatcher.online == {1: 0, 2: 100}
     assert starts(assembly) == {1: 11, 2: 1}
     summary = {"objective": {"value": 20.0}}
-    assert run.more_figures(summary, complete=True)["offline"]["method"] == "by hand"
+    assert run.more_figures(summary, complete=True)["offline"]["bound_by"] == "by hand"
     rounds = ParquetTable(assembly.folder / "rounds.parquet").whole()
     assert rounds["now"].to_pylist() == [0, 1, 11]
 

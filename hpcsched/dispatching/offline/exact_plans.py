@@ -10,7 +10,6 @@ submitted. Jobs of one part by themselves cost no more than beside others, so th
 parts add up; and where each part's best plan is over before the next begins, they are one plan.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from math import ceil, floor, lcm, log2
@@ -39,8 +38,6 @@ _FINEST = 1_000_000
 _CLOSE = 1e-12
 """Relative tolerance of a weight that counts as a multiple of another."""
 
-_STATUS = {cp_model.OPTIMAL: "optimal", cp_model.FEASIBLE: "feasible"}
-
 
 class ExactPlan(NamedTuple):
     """The solver's plan and bound for a trace.
@@ -49,13 +46,10 @@ class ExactPlan(NamedTuple):
     ----------
     starts
         Starts in seconds, `[J]`; they hold by count, not necessarily on nodes.
-    statuses
-        Number of parts of the trace by outcome.
     """
 
     starts: IntArray
     bound: float
-    statuses: Counter[str]
 
 
 def solve(trace: Trace, costs: StartTimeCosts, starts: IntArray, effort: float) -> ExactPlan:
@@ -66,21 +60,19 @@ def solve(trace: Trace, costs: StartTimeCosts, starts: IntArray, effort: float) 
     starts
         Starts of a known plan in seconds, `[J]`: the warm start.
     """
-    better, bound, statuses = starts.copy(), 0.0, Counter[str]()
+    better, bound = starts.copy(), 0.0
     # The last end is everyone's: it cannot be split over parts.
     parts = [np.arange(trace.job_count)] if costs.makespan else parts_of_trace(trace, starts)
     for part in parts:
         known = _cost(costs, part, starts)
         if known <= 0:
-            statuses["nothing to gain"] += 1
             continue
         work = effort * len(part) / trace.job_count
-        status, found, least = _solve_part(trace, costs, part, starts, work)
-        statuses[status] += 1
+        found, least = _solve_part(trace, costs, part, starts, work)
         bound += least
         if found is not None and _cost(costs, part, found) < known:
             better[part] = found[part]
-    return ExactPlan(better, bound, statuses)
+    return ExactPlan(better, bound)
 
 
 def parts_of_trace(trace: Trace, starts: IntArray) -> Iterator[IntArray]:
@@ -100,8 +92,8 @@ def _cost(costs: StartTimeCosts, part: IntArray, starts: IntArray) -> float:
 
 def _solve_part(
     trace: Trace, costs: StartTimeCosts, part: IntArray, starts: IntArray, work: float
-) -> tuple[str, IntArray | None, float]:
-    """Return how it went, the starts of the best plan found, `[J]`, and a lower bound."""
+) -> tuple[IntArray | None, float]:
+    """Return the starts of the best plan found, `[J]`, and a lower bound."""
     model, known = cp_model.CpModel(), _cost(costs, part, starts)
     scale = _scale(costs, part, known)
     # Some best plan has every job start at a submission or at the end of one before it.
@@ -150,14 +142,14 @@ def _solve_part(
     solver.parameters.random_seed = 0
     solver.parameters.max_deterministic_time = work
     solver.parameters.catch_sigint_signal = False
-    status, found = _STATUS.get(solver.solve(model), "unknown"), None
-    if status != "unknown":
+    found = None
+    if solver.solve(model) in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         found = starts.copy()
         for j, begin in begins.items():
             found[j] = solver.value(begin)
     # The model's objective is a whole number; only the solver's report of its bound is a float.
     bound = max(ceil(solver.best_objective_bound - 1e-6), 0) / scale
-    return status, found, bound
+    return found, bound
 
 
 def _scale(costs: StartTimeCosts, part: IntArray, known: float) -> float:

@@ -82,19 +82,12 @@ class OfflinePlan(NamedTuple):
         Lower bound of the objective, in its own unit; None if unknown.
     bound_by
         Source of the bound, in words; None if unknown.
-    work
-        Number of pieces of plans that were looked through.
-    solver
-        Number of parts of the trace given to the solver, by outcome.
     """
 
     starts: Mapping[int, int]
     allocations: Mapping[int, NodeAllocation]
-    method: str
     lower_bound: float | None
     bound_by: str | None
-    work: int
-    solver: Mapping[str, int]
 
 
 @runtime_checkable

@@ -1,9 +1,8 @@
 """Off-line planner: initial schedules, large neighbourhood search, exact solver, bound."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,16 +32,15 @@ from hpcsched.dispatching.rules.orders import (
     smallest_product,
 )
 from hpcsched.dispatching.rules.workspace import open_workspace
-from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import IntArray
 
-_ORDERS: Mapping[str, Callable[[WaitingJob], Any]] = {
-    "fcfs": attrgetter("submit_time"),
-    "sjf": shortest_job,
-    "saf": smallest_area,
-    "laf": largest_area,
-    "spf": smallest_product,
-}
+_ORDERS: tuple[Callable[[WaitingJob], Any], ...] = (
+    attrgetter("submit_time"),
+    shortest_job,
+    smallest_area,
+    largest_area,
+    smallest_product,
+)
 
 WIDTHS = (8, 16, 32)
 """Number of jobs that are planned anew together, pass by pass."""
@@ -64,22 +62,15 @@ class OfflineSchedule(NamedTuple):
 
     starts: IntArray
     placed: IntArray
-    method: str
 
 
-def plan_in(trace: Trace, order: IntArray, method: str) -> OfflineSchedule:
-    """Return the schedule of all jobs in an order, each at its earliest start.
-
-    Parameters
-    ----------
-    order
-        Numbers of the jobs, `[J]`.
-    """
+def plan_in(trace: Trace, order: IntArray) -> OfflineSchedule:
+    """Return the schedule of all jobs in an order, `[J]`, each at its earliest start."""
     starts = np.empty(trace.job_count, dtype=np.int64)
     placed = np.zeros_like(trace.data.room)
     done = plan_in_order(order, trace.data, FreeResources(trace.data), starts, placed)
     assert done, "a job does not fit on the idle system"
-    return OfflineSchedule(starts, placed, method)
+    return OfflineSchedule(starts, placed)
 
 
 def shifted(trace: Trace, incumbent: OfflineSchedule) -> OfflineSchedule:
@@ -90,7 +81,7 @@ def shifted(trace: Trace, incumbent: OfflineSchedule) -> OfflineSchedule:
     order = np.argsort(incumbent.starts, kind="stable")
     # Each job keeps its nodes: there is room for it nowhere else.
     bound = trace if trace.aggregated else trace.replaced(room=incumbent.placed)
-    return plan_in(bound, order, incumbent.method)
+    return plan_in(bound, order)
 
 
 def initial_schedules(trace: Trace, weights: FloatArray) -> Iterator[OfflineSchedule]:
@@ -105,16 +96,16 @@ def initial_schedules(trace: Trace, weights: FloatArray) -> Iterator[OfflineSche
     weights
         Cost of a second of waiting of each job, `[J]`.
     """
-    for name, key in _ORDERS.items():
+    for key in _ORDERS:
         # Jobs are numbered by submission, and sorting is stable: ties are broken by arrival.
         ranked = sorted(range(trace.job_count), key=lambda j: key(trace.jobs[j]))
         order = np.array(ranked, dtype=np.int64)
-        yield plan_in(trace, order, f"all jobs in the order {name}")
+        yield plan_in(trace, order)
         if trace.aggregated:
-            yield _replayed(trace, order, f"list scheduling on-line, {name}")
+            yield _replayed(trace, order)
     areas = np.array([float(job.area) for job in trace.jobs])
     ratio = areas / np.maximum(weights, 1e-300)
-    yield plan_in(trace, np.argsort(ratio, kind="stable"), "all jobs by area over weight")
+    yield plan_in(trace, np.argsort(ratio, kind="stable"))
 
 
 def plan_of(trace: Trace, online: Mapping[int, int], origin: int) -> OfflineSchedule:
@@ -129,20 +120,19 @@ def plan_of(trace: Trace, online: Mapping[int, int], origin: int) -> OfflineSche
     origin
         Time from which the schedule counts, in seconds.
     """
-    method = "the dispatcher on-line"
     starts = np.array([online[job.job_id] - origin for job in trace.jobs], dtype=np.int64)
     if trace.aggregated:
-        return OfflineSchedule(starts, np.zeros_like(trace.data.room), method)
-    return plan_in(trace, np.argsort(starts, kind="stable"), method)
+        return OfflineSchedule(starts, np.zeros_like(trace.data.room))
+    return plan_in(trace, np.argsort(starts, kind="stable"))
 
 
-def _replayed(trace: Trace, order: IntArray, method: str) -> OfflineSchedule:
+def _replayed(trace: Trace, order: IntArray) -> OfflineSchedule:
     """Return the schedule of list scheduling with backfilling on-line."""
     rank, starts = np.empty_like(order), np.empty_like(order)
     rank[order] = np.arange(trace.job_count)
     demands, slots = trace.data.demands[:, 0].copy(), int(trace.data.totals[0])
     replay_list(rank, trace.submit, demands, trace.run_times, slots, starts)
-    return OfflineSchedule(starts, np.zeros_like(trace.data.room), method)
+    return OfflineSchedule(starts, np.zeros_like(trace.data.room))
 
 
 def large_neighbourhood_search(
@@ -151,19 +141,17 @@ def large_neighbourhood_search(
     incumbent: OfflineSchedule,
     budget: int,
     random: np.random.Generator,
-) -> tuple[OfflineSchedule, int]:
-    """Return the best plan found from an incumbent on, and the number of segments looked through.
+) -> OfflineSchedule:
+    """Return the best plan found from an incumbent on.
 
     Every plan that is returned has its jobs shifted to the earliest start on their nodes. The
     search ends with the budget, or when going through all jobs brings nothing more.
     """
     best = shifted(trace, incumbent)
-    searched = f"{incumbent.method}, then searched in windows"
     value = _value(trace, linearised, best)
     # Never 0, which the generator of compiled code would not leave.
     state = random.integers(1, 1 << 62, size=1, dtype=np.int64)
-    left = budget
-    while left > 0:
+    while budget > 0:
         before = value
         for width in WIDTHS:
             if linearised.ratio:
@@ -175,20 +163,19 @@ def large_neighbourhood_search(
             order = np.argsort(starts, kind="stable")
             costs = linearised.costs
             _, least = least_of_each(costs)
-            left = search_neighbourhoods(
-                seeds, width, left, state, trace.data, costs, least, order, starts, placed
+            budget = search_neighbourhoods(
+                seeds, width, budget, state, trace.data, costs, least, order, starts, placed
             )
-            trial = best._replace(starts=starts, placed=placed)
-            plan = shifted(trace, trial)
+            plan = shifted(trace, OfflineSchedule(starts, placed))
             found = _value(trace, linearised, plan)
             # The cost of a pass is linearised; only the objective itself decides what is kept.
             if found < value:
-                best, value = plan._replace(method=searched), found
-            if left <= 0:
+                best, value = plan, found
+            if budget <= 0:
                 break
         if before - value <= _LEAST_GAIN * abs(before):
             break
-    return best, budget - max(left, 0)
+    return best
 
 
 def _value(trace: Trace, linearised: LinearisedObjective, incumbent: OfflineSchedule) -> float:
@@ -233,51 +220,33 @@ def plan_offline(
     """Return a plan of all jobs of a trace."""
     trace = trace_of(problem)
     if trace is None:
-        return OfflinePlan({}, {}, "nothing to plan", None, None, 0, {})
+        return OfflinePlan({}, {}, None, None)
     linearised = linearised_objective(trace)
     firsts = list(initial_schedules(trace, _weights(trace, linearised)))
     if problem.online:
         firsts.append(plan_of(trace, problem.online, problem.origin))
     first = min(firsts, key=lambda schedule: _measured(trace, schedule))
-    incumbent, work = large_neighbourhood_search(
+    incumbent = large_neighbourhood_search(
         trace, linearised, first, budget * trace.job_count, np.random.default_rng(seed)
     )
     # Shifting jobs to earlier starts can make a ratio of sums worse.
     if _measured(trace, first) < _measured(trace, incumbent):
         incumbent = first
-    incumbent, bound, statuses = _solved(trace, linearised, incumbent, effort)
-    starts: dict[int, int] = {}
-    allocations: dict[int, NodeAllocation] = {}
-    for j, job in enumerate(trace.jobs):
-        starts[job.job_id] = int(incumbent.starts[j]) + problem.origin
-        if not trace.aggregated:
-            allocations[job.job_id] = trace.selection.allocation(j, incumbent.placed[j])
-    return OfflinePlan(
-        starts,
-        allocations,
-        incumbent.method,
-        bound.value,
-        bound.source,
-        work,
-        dict(statuses),
-    )
-
-
-def _solved(
-    trace: Trace, linearised: LinearisedObjective, incumbent: OfflineSchedule, effort: float
-) -> tuple[OfflineSchedule, Bound, Counter[str]]:
-    """Return the best plan and bound known, by a solver too for a small trace, and its outcomes."""
     bound = lower_bound(trace, linearised, incumbent.starts)
-    if linearised.ratio or trace.job_count > MOST_JOBS:
-        return incumbent, bound, Counter()
-    exact = solve(trace, linearised.costs, incumbent.starts, effort)
-    order = np.argsort(exact.starts, kind="stable")
-    found = shifted(trace, plan_in(trace, order, "the solver"))
-    incumbent = min(incumbent, found, key=lambda schedule: _measured(trace, schedule))
-    proved = linearised.value(exact.bound)
-    if proved > bound.value:
-        bound = Bound(proved, "the solver")
-    return incumbent, bound, exact.statuses
+    if not linearised.ratio and trace.job_count <= MOST_JOBS:
+        exact = solve(trace, linearised.costs, incumbent.starts, effort)
+        found = shifted(trace, plan_in(trace, np.argsort(exact.starts, kind="stable")))
+        incumbent = min(incumbent, found, key=lambda schedule: _measured(trace, schedule))
+        bound = max(bound, Bound(linearised.value(exact.bound), "the solver"), key=itemgetter(0))
+    starts = {
+        job.job_id: start + problem.origin
+        for job, start in zip(trace.jobs, incumbent.starts.tolist(), strict=True)
+    }
+    allocations = {
+        job.job_id: trace.selection.allocation(j, incumbent.placed[j])
+        for j, job in enumerate(() if trace.aggregated else trace.jobs)
+    }
+    return OfflinePlan(starts, allocations, bound.value, bound.source)
 
 
 def _measured(trace: Trace, incumbent: OfflineSchedule) -> float:
