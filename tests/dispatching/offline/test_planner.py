@@ -61,7 +61,7 @@ def _crowd(count: int, seed: int = 3) -> list:
     return jobs
 
 
-@pytest.mark.parametrize(("number", "order"), enumerate(["fcfs", "sjf", "saf", "laf", "spf"]))
+@pytest.mark.parametrize(("number", "order"), [*enumerate(["fcfs", "sjf", "saf", "laf", "spf"])])
 def test_a_list_plan_on_line_is_what_the_dispatcher_comes_to(number: int, order: str) -> None:
     """The compiled replay and the simulator's agree on every start."""
     system, jobs = alike(8, core=1), _crowd(150)
