@@ -14,6 +14,8 @@ import numpy.typing as npt
 
 from hpcsched.report.figures.chart_parts import (
     AXIS_WIDTH,
+    INK,
+    Look,
     chart_of,
     colours,
     layers,
@@ -22,7 +24,6 @@ from hpcsched.report.figures.chart_parts import (
     value_axis,
     value_scale,
 )
-from hpcsched.report.figures.figure_style import INK, Look
 
 
 class Box(NamedTuple):

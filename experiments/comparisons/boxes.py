@@ -11,9 +11,8 @@ from typing import NamedTuple
 from comparisons.box_charts import Box, boxes
 from comparisons.command import Drawing, Picture
 from comparisons.pictures import write_picture
+from hpcsched.report.figures.chart_parts import PALETTE, PAPER_WIDTH, Look, plot_width
 from hpcsched.report.figures.chart_parts import panels as diagrams
-from hpcsched.report.figures.chart_parts import plot_width
-from hpcsched.report.figures.figure_style import PALETTE, PAPER_WIDTH, Look
 
 _HEIGHT = 150
 COLOURS = ("grey", "orange", "sky blue", "blue", "green", "purple", "vermilion", "yellow")

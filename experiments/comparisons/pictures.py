@@ -5,9 +5,14 @@ from collections.abc import Sequence
 import altair as alt
 
 from comparisons.command import Drawing, Picture
-from hpcsched.report.figures.chart_parts import Chart, panels, plot_width, sized
-from hpcsched.report.figures.figure_files import write_figure
-from hpcsched.report.figures.figure_style import PAPER_WIDTH
+from hpcsched.report.figures.chart_parts import (
+    PAPER_WIDTH,
+    Chart,
+    panels,
+    plot_width,
+    sized,
+    write_figure,
+)
 from hpcsched.whole_files import make_folder
 
 Plot = alt.Chart | alt.LayerChart

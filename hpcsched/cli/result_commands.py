@@ -26,8 +26,7 @@ from hpcsched.cli.options import (
 )
 from hpcsched.explain import explanation, explanation_rendering
 from hpcsched.report import studying
-from hpcsched.report.job_breakdown import breakdown_table, breakdown_values
-from hpcsched.report.job_classes import class_kinds
+from hpcsched.report.job_breakdown import breakdown_table, breakdown_values, class_kinds
 from hpcsched.report.run_choice import one_run_folder
 from hpcsched.report.studied_runs import open_study
 from hpcsched.report.tables.run_comparison import values_table
@@ -164,7 +163,7 @@ def plot(
     Of rounds: decision-time (by queue length).
     """
     # Altair takes as long to import as all else together.
-    from hpcsched.report.figures.figure_files import format_of, write_figure
+    from hpcsched.report.figures.chart_parts import format_of, write_figure
 
     options = {"of": of, "metric": metric, "resource": resource, "from": begin, "to": end, "by": by}
     given = {name: value for name, value in options.items() if value}

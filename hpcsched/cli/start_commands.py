@@ -24,7 +24,7 @@ from hpcsched.plugins.new_package import write_package
 from hpcsched.report.studied_runs import open_study
 from hpcsched.report.studying import compare_study
 from hpcsched.report.tables.run_account import account_of_jobs
-from hpcsched.report.tables.study_answer import answer
+from hpcsched.report.tables.study_tables import answer
 from hpcsched.studies import first_look
 from hpcsched.whole_files import problem
 

@@ -26,7 +26,7 @@ from hpcsched.cli.options import (
     with_option_groups,
 )
 from hpcsched.cli.scenario_commands import scenario_findings
-from hpcsched.report.job_classes import class_kinds
+from hpcsched.report.job_breakdown import class_kinds
 from hpcsched.runs.folder_lock import locked_folder
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.resolved import resolved_yaml

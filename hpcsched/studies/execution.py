@@ -14,7 +14,7 @@ from hpcsched.plugin_faults import FAULTS, is_third_party, named, raised, rememb
 from hpcsched.plugins import manager
 from hpcsched.plugins.plugin_checks import check_product
 from hpcsched.plugins.registry import Registry
-from hpcsched.report.job_classes import ClassName
+from hpcsched.report.job_breakdown import ClassName
 from hpcsched.report.studying import StudyComparison, compare
 from hpcsched.runs.runner import RunResult, open_run
 from hpcsched.scenario.choices import NamedChoice

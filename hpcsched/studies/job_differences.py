@@ -13,7 +13,7 @@ from hpcsched.metrics.bootstrap import Interval, paired_interval
 from hpcsched.metrics.column_sums import FloatColumn, mean_of, paired_differences, paired_mean
 from hpcsched.metrics.metric import Column
 from hpcsched.report.compared_study import QUANTITIES, JobTimes, by_submission
-from hpcsched.report.job_classes import (
+from hpcsched.report.job_breakdown import (
     OF_JOBS,
     SITE_PARTITION,
     JobAttributes,

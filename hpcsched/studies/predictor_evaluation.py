@@ -410,10 +410,13 @@ def draw(predictions: TracePredictions, folder: Path, *, force: bool) -> list[Pa
     """Draw the distributions of accuracies and of absolute errors; nothing without jobs."""
     if not len(predictions.run_times):
         return []
-    from hpcsched.report.figures.chart_parts import sized  # noqa: PLC0415 (Altair takes its time)
-    from hpcsched.report.figures.distribution_figures import distributions  # noqa: PLC0415
-    from hpcsched.report.figures.figure_files import write_figure  # noqa: PLC0415
-    from hpcsched.report.figures.figure_style import PALETTE, Look  # noqa: PLC0415
+    from hpcsched.report.figures.chart_parts import (  # noqa: PLC0415
+        PALETTE,
+        Look,
+        sized,
+        write_figure,
+    )
+    from hpcsched.report.figures.run_figures import distributions  # noqa: PLC0415
 
     colours = [PALETTE[name] for name in ("blue", "vermilion", "green", "orange", "purple")]
     looks = {

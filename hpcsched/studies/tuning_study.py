@@ -21,7 +21,7 @@ from hpcsched.errors import Finding, HpcschedError, InputError
 from hpcsched.metrics.column_sums import no_less
 from hpcsched.plugins import manager
 from hpcsched.registration import OptionalPackage
-from hpcsched.report.job_classes import job_classes
+from hpcsched.report.job_breakdown import job_classes
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.replaying import Replay, Workload, read_workload, replay
 from hpcsched.runs.tables import ArrowTable

@@ -7,6 +7,9 @@ import altair as alt
 from hpcsched.metrics.column_sums import no_less
 from hpcsched.report.compared_study import QUANTITIES
 from hpcsched.report.figures.chart_parts import (
+    INK,
+    PALETTE,
+    PAPER_WIDTH,
     Figure,
     chart_of,
     layers,
@@ -15,10 +18,8 @@ from hpcsched.report.figures.chart_parts import (
     sized,
     time_unit,
 )
-from hpcsched.report.figures.figure_style import INK, PALETTE, PAPER_WIDTH
-from hpcsched.report.job_classes import KINDS, TITLES, job_classes
-from hpcsched.report.page.html_pages import render
-from hpcsched.report.page.page import PAGE_WIDTH, interactive
+from hpcsched.report.job_breakdown import KINDS, TITLES, job_classes
+from hpcsched.report.page.page import PAGE_WIDTH, interactive, render
 from hpcsched.report.tables.report_table import Cell, Table, duration_text, headed
 from hpcsched.report.tables.study_tables import INTERVAL_NOTE, ends
 from hpcsched.studies.job_differences import (

@@ -3,7 +3,7 @@
 from comparisons.command import Drawing
 from comparisons.debs2024.figures import bars, draw_figures
 from comparisons.debs2024.results import Comparison
-from hpcsched.report.figures.figure_style import PALETTE
+from hpcsched.report.figures.chart_parts import PALETTE
 from tests.experiments.samples import written_comparison
 from tests.report.figures.described import texts
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hpcsched.cli.options import JobClass
-from hpcsched.report.job_classes import (
+from hpcsched.report.job_breakdown import (
     KINDS,
     OTHER_NAMES,
     UNKNOWN,

@@ -7,7 +7,7 @@ import pytest
 from hpcsched.cli import main
 from hpcsched.explain.explanation import explain_job
 from hpcsched.explain.explanation_rendering import explanation_text
-from hpcsched.report.figures.gantt import NodeOutage, gantt_windows
+from hpcsched.report.figures.gantt_figure import NodeOutage, gantt_windows
 from hpcsched.report.studied_runs import open_study
 from hpcsched.report.tables.run_account import account_lines
 from hpcsched.runs.runner import RunResult, run

@@ -7,8 +7,8 @@ import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.report.compared_study import ComparedStudy
-from hpcsched.report.recorded_schedule import recorded_schedule
 from hpcsched.report.studied_runs import open_study
+from hpcsched.report.studying import recorded_schedule
 from tests.report.named_site import LOG, shown, write_site
 
 # Job 4 with a start that is recorded: 10 s after its submission.

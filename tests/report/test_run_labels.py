@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hpcsched.cli import app
-from hpcsched.report.run_labels import short_labels
+from hpcsched.report.studied_runs import short_labels
 from tests.report.studies import LATER, write_studied
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import hpcsched
 from hpcsched.cli.options import JobClass
-from hpcsched.report.job_classes import ClassName
+from hpcsched.report.job_breakdown import ClassName
 from hpcsched.report.studied_runs import open_study
 from hpcsched.report.studying import compare_study
 from tests.report.named_site import LOG, shown, write_site

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hpcsched.report.job_classes import job_classes
+from hpcsched.report.job_breakdown import job_classes
 from hpcsched.studies.job_differences import (
     LEAST_JOBS,
     class_differences,

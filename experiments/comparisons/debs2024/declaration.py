@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from comparisons.declaring import Label, check_known, check_unique, read_declaration
 from hpcsched.parameters import Listed, Params
-from hpcsched.report.figures.figure_style import PALETTE
+from hpcsched.report.figures.chart_parts import PALETTE
 
 
 def _read_printed(value: Any) -> Any:

@@ -9,8 +9,7 @@ from comparisons.command import Drawing, Picture
 from comparisons.debs2024.declaration import Figure
 from comparisons.debs2024.results import Comparison
 from comparisons.pictures import write_picture
-from hpcsched.report.figures.chart_parts import chart_of, layers, rows, sized
-from hpcsched.report.figures.figure_style import INK, PALETTE
+from hpcsched.report.figures.chart_parts import INK, PALETTE, chart_of, layers, rows, sized
 
 _STEP, _WIDTH = 40, 28
 """Distance of bars and their width, in points."""

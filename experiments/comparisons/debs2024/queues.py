@@ -8,9 +8,8 @@ import altair as alt
 from comparisons.command import Drawing, Picture
 from comparisons.finished import Finished
 from comparisons.pictures import draw_picture
-from hpcsched.report.figures.chart_parts import chart_of, colours, dashes, rows
-from hpcsched.report.figures.distribution_figures import distributions
-from hpcsched.report.figures.figure_style import PALETTE, Look
+from hpcsched.report.figures.chart_parts import PALETTE, Look, chart_of, colours, dashes, rows
+from hpcsched.report.figures.run_figures import distributions
 from hpcsched.runs.directory import RunDirectory
 
 if TYPE_CHECKING:

@@ -13,8 +13,15 @@ from comparisons.boxes import COLOURS
 from comparisons.command import Drawing, Picture
 from comparisons.in_papers_manner.spread import Spread
 from comparisons.pictures import draw_picture
-from hpcsched.report.figures.chart_parts import chart_of, layers, rows, value_axis, value_scale
-from hpcsched.report.figures.figure_style import INK, PALETTE
+from hpcsched.report.figures.chart_parts import (
+    INK,
+    PALETTE,
+    chart_of,
+    layers,
+    rows,
+    value_axis,
+    value_scale,
+)
 
 
 class Panel(NamedTuple):

@@ -12,6 +12,9 @@ from comparisons.same_problems.papers import Figure, Pair, Paper
 from comparisons.same_problems.questions import Answers
 from comparisons.same_problems.table import MEASURES, Pairings, ratios_of
 from hpcsched.report.figures.chart_parts import (
+    DASHES,
+    PALETTE,
+    Look,
     chart_of,
     colours,
     layers,
@@ -19,8 +22,7 @@ from hpcsched.report.figures.chart_parts import (
     value_axis,
     value_scale,
 )
-from hpcsched.report.figures.distribution_figures import distributions
-from hpcsched.report.figures.figure_style import DASHES, PALETTE, Look
+from hpcsched.report.figures.run_figures import distributions
 from hpcsched.studies.problems.comparison import SAME_TIME, Floats, Mask, Pairing
 
 BETTER, SAME, WORSE = PALETTE["green"], PALETTE["blue"], PALETTE["vermilion"]

@@ -1,19 +1,155 @@
-"""Parts of charts: rows of data, axes, colours of configurations, panels.
+"""Parts of charts: style, rows of data, axes, panels, and files.
 
-A figure is described once, as a Vega-Lite chart that Altair builds: `figure_files` draws it into a
+A figure is described once, as a Vega-Lite chart that Altair builds: `write_figure` draws it into a
 file, and the report page draws the same description in the browser.
 """
 
 import json
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
+from datetime import timedelta
+from itertools import cycle
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
 import altair as alt
 import numpy as np
 
+from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.column_sums import FloatColumn
-from hpcsched.report.figures.figure_style import DASHES, PAPER_WIDTH, Look
+from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.system.system import IntArray
+from hpcsched.whole_files import check_target, make_folder, write_bytes
+from hpcsched.workload.trace_calendar import Calendar
+
+PALETTE = {
+    "black": "#000000",
+    "orange": "#E69F00",
+    "sky blue": "#56B4E9",
+    "green": "#009E73",
+    "yellow": "#F0E442",
+    "blue": "#0072B2",
+    "vermilion": "#D55E00",
+    "purple": "#CC79A7",
+    "grey": "#777777",
+    "light grey": "#BBBBBB",
+}
+"""The palette of Okabe and Ito, distinguishable with any colour vision, and two greys.
+
+M. Okabe and K. Ito, Color Universal Design, 2008.
+"""
+
+INK = "#222222"
+PAPER_WIDTH = 520
+"""Width of figures for papers, in points of 1/72 inch; on a page, in pixels."""
+FONT_SIZE = 9
+"""Size of text in figures for papers, in points."""
+
+_DISPATCHERS = {
+    "list": "grey",
+    "list sjf": "orange",
+    "easy": "blue",
+    "conservative": "sky blue",
+    "order-search": "green",
+    "cp": "vermilion",
+    "best-of": "purple",
+    "joint-now": "black",
+}
+_OTHERS = ("vermilion", "green", "purple", "orange", "sky blue", "yellow", "black", "blue")
+DASHES: Sequence[Sequence[int]] = ((1, 0), (5, 3), (1, 2), (5, 2, 1, 2), (9, 3), (9, 3, 1, 3))
+"""Styles of lines: lengths of strokes and gaps in turn, in points."""
+
+
+class Look(NamedTuple):
+    """Colour and style of a configuration in figures.
+
+    Attributes
+    ----------
+    style
+        Index in `DASHES`.
+    label
+        Label of the configuration; empty: its name.
+    """
+
+    colour: str
+    style: int
+    label: str = ""
+
+
+def lighter(colour: str, white: float) -> str:
+    """Return a colour mixed with white, a share from 0 to 1.
+
+    Examples
+    --------
+    >>> lighter("#000080", 0.5)
+    '#8080C0'
+    """
+    parts = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return "#" + "".join(f"{round(part + (255 - part) * white):02X}" for part in parts)
+
+
+def chart_config(font_size: int = FONT_SIZE) -> dict[str, Any]:
+    """Return the Vega-Lite configuration that all figures share."""
+    text: dict[str, Any] = {
+        "labelFontSize": font_size - 1,
+        "titleFontSize": font_size,
+        "labelLimit": 0,
+    }
+    text |= {"titleLimit": 0, "labelColor": INK, "titleColor": INK, "titleFontWeight": "normal"}
+    return {
+        "background": "white",
+        "font": "Liberation Sans, Arial, Helvetica, sans-serif",
+        "view": {"stroke": None},
+        "axis": {
+            **text,
+            "gridColor": "#dddddd",
+            "gridWidth": 0.6,
+            "domainColor": INK,
+            "tickColor": INK,
+            "tickSize": 3,
+            # Vega would move the outermost labels inwards, beside their ticks.
+            "labelFlush": False,
+        },
+        "legend": {**text, "title": None, "orient": "bottom", "symbolStrokeWidth": 2},
+        "title": {"fontSize": font_size, "fontWeight": "normal", "color": INK},
+        "rule": {"color": INK},
+        "text": {"fontSize": font_size - 2, "color": INK},
+    }
+
+
+def looks(dispatchers: Mapping[str, str]) -> dict[str, Look]:
+    """Return the look of each configuration.
+
+    Parameters
+    ----------
+    dispatchers
+        Dispatcher by configuration. The first configuration of a well-known dispatcher has its
+        colour; others have the next free one. Colours that repeat differ by the style of lines.
+    """
+    own: dict[str, str] = {}
+    for name, dispatcher in dispatchers.items():
+        colour = _DISPATCHERS.get(dispatcher)
+        if colour is not None and colour not in own.values():
+            own[name] = colour
+    free = cycle([colour for colour in _OTHERS if colour not in own.values()] or _OTHERS)
+    drawn: dict[str, Look] = {}
+    used: Counter[str] = Counter()
+    for name in dispatchers:
+        colour = own.get(name) or next(free)
+        drawn[name] = Look(PALETTE[colour], used[colour] % len(DASHES))
+        used[colour] += 1
+    return drawn
+
+
+def configuration_looks(compared: ComparedStudy) -> dict[str, Look]:
+    """Return the look of each configuration of a comparison."""
+    dispatchers: dict[str, str] = {}
+    for one in compared.study.runs:
+        dispatchers.setdefault(one.configuration, one.dispatcher)
+    labels = compared.study.configuration_labels
+    return {name: own._replace(label=labels[name]) for name, own in looks(dispatchers).items()}
+
 
 Chart: TypeAlias = alt.Chart | alt.LayerChart | alt.ConcatChart | alt.VConcatChart
 """A chart of Altair, of one view or of several."""
@@ -281,3 +417,186 @@ def time_unit(seconds: float) -> tuple[int, str]:
         if seconds >= least:
             return size, name
     return (60, "minutes") if seconds >= 600 else (1, "seconds")
+
+
+_DAY = 86_400
+
+
+class TimeAxis(NamedTuple):
+    """Places of simulated times on the axis of a figure.
+
+    Attributes
+    ----------
+    begin, end
+        Bounds, in simulated seconds.
+    unit
+        Seconds of the axis's unit.
+    clock
+        What the clocks of the trace show at its second 0, as seconds since 1970; None: no dates.
+    """
+
+    begin: int
+    end: int
+    title: str
+    unit: int
+    clock: int | None
+
+    def places(self, seconds: Iterable[float]) -> list[float]:
+        """Return the places of simulated times: milliseconds of a date, or the unit's multiples."""
+        if self.clock is None:
+            return [second / self.unit for second in seconds]
+        # Vega counts milliseconds; whole numbers are not rounded to six digits.
+        return [round(1000 * (self.clock + second)) for second in seconds]
+
+    def x(self, field: str, *, bounded: bool = True, labelled: bool = True) -> alt.X:
+        """Return the axis for a column of places.
+
+        Parameters
+        ----------
+        bounded
+            Whether the axis ends at the bounds; else it ends where the data do, and can be zoomed.
+        labelled
+            Whether it has labels and a title; panels above another one need none.
+        """
+        scale: Literal["linear", "utc"] = "linear" if self.clock is None else "utc"
+        bounds = alt.Scale(type=scale, domain=self.places((self.begin, self.end)), nice=False)
+        if labelled:
+            date = "%-d %b" if self.end - self.begin > 5 * _DAY else "%-d %b %H:%M"
+            axis = alt.Axis(title=self.title, format="~g" if self.clock is None else date)
+        else:
+            axis = alt.Axis(title=None, labels=False, ticks=False)
+        kind = "Q" if self.clock is None else "T"
+        return alt.X(
+            f"{field}:{kind}", scale=bounds if bounded else alt.Scale(type=scale), axis=axis
+        )
+
+    def tooltip(self, field: str) -> alt.Tooltip:
+        """Return the text of a place when a mark is pointed at."""
+        if self.clock is None:
+            return alt.Tooltip(f"{field}:Q")
+        return alt.Tooltip(
+            f"{field}:T",
+            timeUnit="utcyearmonthdatehoursminutesseconds",
+            format="%Y-%m-%d %H:%M:%S",
+            title=field,
+        )
+
+
+def time_axis(begin: int, end: int, calendar: Calendar | None = None) -> TimeAxis:
+    """Return the axis for a span of simulated time.
+
+    Parameters
+    ----------
+    begin, end
+        Bounds, in simulated seconds.
+    calendar
+        Calendar of the trace. If it knows dates, these are shown, by the clocks of the trace at the
+        begin: summer time that begins or ends later is not followed.
+
+    Examples
+    --------
+    >>> time_axis(0, 10 * 3600).title
+    "hours since the trace's origin"
+    """
+    first = None if calendar is None else calendar.date(begin)
+    # A day more: the clocks at the begin may show a later date than those at the end.
+    if calendar is None or first is None or calendar.date(end + _DAY) is None:
+        unit, name = time_unit(end - begin)
+        return TimeAxis(begin, end, f"{name} since the trace's origin", unit, None)
+    title = f"from {first:%Y-%m-%d}, local time (UTC{first.isoformat()[-6:]})"
+    ahead = first.utcoffset() or timedelta()
+    return TimeAxis(begin, end, title, 1, calendar.start + round(ahead.total_seconds()))
+
+
+def axis_of_trace(
+    compared: ComparedStudy, group: str, instants: Sequence[FloatColumn | IntArray]
+) -> TimeAxis:
+    """Return the axis for time series of runs of one trace.
+
+    Parameters
+    ----------
+    instants
+        Ascending instants of each series, in simulated seconds.
+    """
+    ends = [round(one[k]) for one in instants if len(one) for k in (0, -1)] or [0]
+    first = next(one for one in compared.study.runs if one.group == group)
+    return time_axis(min(ends), max(ends), first.run.calendar)
+
+
+FORMATS = ("pdf", "svg", "png")
+DOTS = 200
+"""Dots per inch of what is drawn in pixels."""
+
+
+def format_of(path: Path) -> str:
+    """Return the figure format of a file by the ending of its name."""
+    kind = path.suffix.removeprefix(".").lower()
+    if kind not in FORMATS:
+        there = ", ".join(f".{name}" for name in FORMATS)
+        raise InputError(Finding("unknown-format", f"{path} does not end in one of {there}"))
+    return kind
+
+
+def description(chart: Chart, font_size: int = FONT_SIZE) -> dict[str, Any]:
+    """Return the Vega-Lite description of a chart, with the style of all figures."""
+    found: dict[str, Any] = chart.to_dict()
+    return {**found, "config": chart_config(font_size)}
+
+
+def file_content(chart: Chart, kind: str, dots: int = DOTS) -> bytes:
+    """Return the content of a figure's file.
+
+    Parameters
+    ----------
+    dots
+        Dots per inch of pixels.
+    """
+    import vl_convert  # noqa: PLC0415 (it holds a browser's engine of JavaScript)
+
+    vectors = _numbered(vl_convert.vegalite_to_svg(description(chart)))
+    if kind == "pdf":
+        return _ordered(vl_convert.svg_to_pdf(vectors))
+    if kind == "png":
+        pixels: bytes = vl_convert.svg_to_png(vectors, ppi=dots)
+        return pixels
+    return vectors.encode()
+
+
+def _numbered(vectors: str) -> str:
+    """Return SVG whose clipping areas are numbered from 1, whatever was drawn before.
+
+    Vega counts them on through a process, so that equal figures would not be equal files.
+    """
+    first: dict[str, str] = {}
+
+    def renamed(found: re.Match[str]) -> str:
+        return found[1] + first.setdefault(found[2], f"clip{len(first) + 1}") + found[3]
+
+    return re.sub(r'(id="|url\(#)(clip\d+)("|\))', renamed, vectors)
+
+
+def _ordered(document: bytes) -> bytes:
+    """Return PDF with the names of resources in order; the library gives them in any order.
+
+    Sorting the lines of a dictionary moves nothing else, so that offsets in the file stay right.
+    """
+
+    def in_order(found: re.Match[bytes]) -> bytes:
+        return b"".join(sorted(found[0].splitlines(keepends=True)))
+
+    return re.sub(rb"(?:^ +/\w+ \d+ 0 R\n)+", in_order, document, flags=re.MULTILINE)
+
+
+def write_figure(chart: Chart, path: Path, *, force: bool = False, dots: int = DOTS) -> None:
+    """Draw a figure and write it, whole or not at all.
+
+    Parameters
+    ----------
+    dots
+        Dots per inch of pixels.
+    """
+    kind = format_of(path)
+    # Before drawing, which may take a while.
+    check_target(path, force=force)
+    make_folder(path.parent)
+    write_bytes(path, file_content(chart, kind, dots))

@@ -1,28 +1,61 @@
-"""The report page: tables and interactive figures of runs in one HTML file.
+"""The report page: tables and interactive figures of runs in one HTML file that needs no network.
 
-One can zoom, read values off, and hide configurations. jinja2 escapes text from scenarios and
-traces. A page opens quickly for any number of jobs: a row of percentiles is a few numbers,
-distribution functions have a few hundred steps, and time series are means over as many spans.
-
+Vega draws the figures in the browser, from the same descriptions as those of files; `vl-convert`
+brings it along. A page opens quickly for any number of jobs: curves have a few hundred points.
 """
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
+import vl_convert
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
 from hpcsched.report.compared_study import ComparedStudy
-from hpcsched.report.figures.chart_parts import Chart, Figure
-from hpcsched.report.figures.distribution_figures import box_figure, distribution_figure
-from hpcsched.report.figures.figure_files import description
-from hpcsched.report.figures.metric_figure import metric_figure
-from hpcsched.report.figures.series_figures import decision_time_figure, load_figure
+from hpcsched.report.figures.chart_parts import Chart, Figure, description
+from hpcsched.report.figures.run_figures import (
+    box_figure,
+    decision_time_figure,
+    distribution_figure,
+    load_figure,
+    metric_figure,
+)
 from hpcsched.report.job_breakdown import JobBreakdown, breakdown_table
-from hpcsched.report.page.html_pages import render
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.run_comparison import Comparison, comparison_table
-from hpcsched.report.tables.study_answer import answer
-from hpcsched.report.tables.study_tables import TABLES
+from hpcsched.report.tables.study_tables import TABLES, answer
 from hpcsched.runs.solver_rounds import in_words
+from hpcsched.version import __version__
+
+_LAYOUT = "hpcsched.report.page"
+
+
+def render(template: str, package: str = _LAYOUT, **content: Any) -> str:
+    """Return a page as HTML.
+
+    Parameters
+    ----------
+    content
+        Content of the page: its `title`, its `drawings` by name, and whatever the template names.
+    """
+    environment = Environment(
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader(_LAYOUT)]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(template).render(version=__version__, vega=_vega(), **content)
+
+
+@cache
+def _vega() -> Markup:
+    """Return the scripts of Vega, which take about a second to bundle."""
+    # They are the libraries' own texts, which hold no end of a script.
+    return Markup(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+
 
 PAGE_WIDTH = 1000
 """Width of figures, in pixels of the screen."""

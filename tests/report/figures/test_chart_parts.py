@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from hpcsched.report.figures.chart_parts import colours, rows, time_unit, value_scale
-from hpcsched.report.figures.figure_style import Look
+from hpcsched.report.figures.chart_parts import Look, colours, rows, time_unit, value_scale
 
 
 def test_rows() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hpcsched.report.figures.chart_parts import STEPS
-from hpcsched.report.figures.distribution_figures import (
+from hpcsched.report.figures.run_figures import (
     box_figure,
     distribution,
     distribution_figure,

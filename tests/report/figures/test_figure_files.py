@@ -7,12 +7,15 @@ import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.report.compared_study import ComparedStudy
-from hpcsched.report.figures.chart_parts import Figure
-from hpcsched.report.figures.distribution_figures import box_figure, distribution_figure
-from hpcsched.report.figures.figure_files import format_of, write_figure
+from hpcsched.report.figures.chart_parts import Figure, format_of, write_figure
 from hpcsched.report.figures.gantt_figure import gantt_figure
-from hpcsched.report.figures.metric_figure import metric_figure
-from hpcsched.report.figures.series_figures import decision_time_figure, load_figure
+from hpcsched.report.figures.run_figures import (
+    box_figure,
+    decision_time_figure,
+    distribution_figure,
+    load_figure,
+    metric_figure,
+)
 from hpcsched.whole_files import check_target
 from tests.report.figures.described import texts
 from tests.report.studies import pair, tables_of

@@ -1,6 +1,6 @@
 """Colours of dispatchers."""
 
-from hpcsched.report.figures.figure_style import PALETTE, lighter, looks
+from hpcsched.report.figures.chart_parts import PALETTE, lighter, looks
 
 
 def test_a_well_known_dispatcher_has_one_colour_everywhere() -> None:

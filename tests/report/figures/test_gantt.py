@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.report.figures import gantt
-from hpcsched.report.figures.gantt import JobAbout, JobRectangle, Window, gantt_windows
+from hpcsched.report.figures import gantt_figure as gantt
+from hpcsched.report.figures.gantt_figure import JobAbout, JobRectangle, Window, gantt_windows
 from hpcsched.report.studied_runs import open_study
 from tests.report.studies import write_studied
 

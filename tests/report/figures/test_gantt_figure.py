@@ -5,7 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from hpcsched.report.compared_study import ComparedStudy
-from hpcsched.report.figures.figure_files import drawn
+from hpcsched.report.figures.chart_parts import file_content
 from hpcsched.report.figures.gantt_figure import By, gantt_figure
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
@@ -112,7 +112,7 @@ def test_groups_users_and_dates(tmp_path: Path) -> None:
     # The clocks show 14:00, as milliseconds of 14:00 UTC: 843480000 s is 12:00 UTC.
     assert jobs.column("begin")[0] == 1000 * (843_480_000 + 7200)
     out = tmp_path / "gantt.svg"
-    out.write_bytes(drawn(chart, "svg"))
+    out.write_bytes(file_content(chart, "svg"))
     written = texts(out)
     for text in ("cpu × 30", "fat × 10", "user 10", "others", "24 Sep", "core [%]"):
         assert text in written

@@ -7,9 +7,8 @@ import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.metrics.bootstrap import Interval
-from hpcsched.report.figures.figure_files import drawn
-from hpcsched.report.figures.figure_style import Look
-from hpcsched.report.figures.metric_figure import (
+from hpcsched.report.figures.chart_parts import Look, file_content
+from hpcsched.report.figures.run_figures import (
     bars,
     metric_figure,
     metric_intervals,
@@ -101,7 +100,7 @@ def test_values_and_labels_are_written(tmp_path: Path) -> None:
     chart = bars(found, ["log"], LOOKS, "wait [s]", 400)
     assert unit(chart, "bar").column("configuration") == ["kth-a", "kth-b"]
     out = tmp_path / "bars.svg"
-    out.write_bytes(drawn(chart, "svg"))
+    out.write_bytes(file_content(chart, "svg"))
     written = texts(out)
     assert {"36,372", "2.317", "a", "b", "wait [s]"} <= set(written)
     assert "kth-a" not in written

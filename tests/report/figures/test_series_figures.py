@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from hpcsched.errors import InputError
-from hpcsched.report.figures.series_figures import decision_time_figure, load_figure
-from hpcsched.report.run_series import QueueBin, by_queue_length, load_series, used_over_time
+from hpcsched.report.compared_study import QueueBin, by_queue_length, load_series, used_over_time
+from hpcsched.report.figures.run_figures import decision_time_figure, load_figure
 from hpcsched.report.tables.study_tables import TABLES
 from hpcsched.runs.manifest import ON_A_CLUSTER
 from hpcsched.runs.runner import run

@@ -4,9 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.report.figures.chart_parts import chart_of, rows
-from hpcsched.report.figures.figure_files import drawn
-from hpcsched.report.figures.time_axis import time_axis
+from hpcsched.report.figures.chart_parts import chart_of, file_content, rows, time_axis
 from hpcsched.workload.trace_calendar import calendar_of
 from tests.report.figures.described import texts
 
@@ -25,7 +23,7 @@ def test_units(seconds: int, unit: str, tmp_path: Path) -> None:
     assert axis.title == f"{unit} since the trace's origin"
     chart = chart_of(rows(time=axis.places([0, seconds]))).mark_tick().encode(x=axis.x("time"))
     out = tmp_path / "axis.svg"
-    out.write_bytes(drawn(chart, "svg"))
+    out.write_bytes(file_content(chart, "svg"))
     assert texts(out)[0] == "0"
 
 

@@ -3,7 +3,7 @@
 import pytest
 from jinja2 import UndefinedError
 
-from hpcsched.report.page.html_pages import render
+from hpcsched.report.page.page import render
 
 
 def test_content_is_escaped() -> None:

@@ -12,9 +12,13 @@ from typer.testing import CliRunner
 
 from hpcsched.cli import app
 from hpcsched.report.compared_study import ComparedStudy
-from hpcsched.report.figures.distribution_figures import box_figure, distribution_figure
-from hpcsched.report.figures.figure_files import write_figure
-from hpcsched.report.figures.series_figures import decision_time_figure, load_figure
+from hpcsched.report.figures.chart_parts import write_figure
+from hpcsched.report.figures.run_figures import (
+    box_figure,
+    decision_time_figure,
+    distribution_figure,
+    load_figure,
+)
 from hpcsched.report.page.page import Verdict, interactive, page_figures, write_page
 from hpcsched.report.tables.run_comparison import compare_runs
 from tests.report.studies import pair, tables_of, write_experiment, write_studied

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 from hpcsched.cli import app
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import open_study
-from hpcsched.report.tables.study_answer import answer
+from hpcsched.report.tables.study_tables import answer
 from tests.runs.hand_made import JOBS, tamper_json, write_run
 
 LATER = (*JOBS[:-1], JOBS[-1]._replace(start=150))
