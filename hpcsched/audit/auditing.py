@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from hpcsched.audit.auditor import audit
-from hpcsched.audit.columns import Charge, Declared, Definition
+from hpcsched.audit.columns import Declared, open_run
 from hpcsched.audit.violations import AuditReport, Check
 from hpcsched.dispatching.hyper.hyper_dispatcher import Hyper
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
@@ -195,51 +195,50 @@ def audit_directory(run: RunDirectory) -> AuditReport:
         message = "it was made on a real cluster: there is no trace to check it against"
         raise problem("live-run", run.path, message)
     parts = assemble_again(run)
-    scenario = parts.scenario
-    objective, metrics = scenario.objective, parts.metrics()
-    latency = scenario.simulation.latency
+    scenario, chosen = parts.scenario, parts.scenario.dispatcher
+    objective, predictor = scenario.objective, scenario.predictor
     chooser = parts.dispatcher if isinstance(parts.dispatcher, Hyper) else None
-    deciding = [block for _, block in blocks(scenario.dispatcher) if isinstance(block, Choice)]
-    own_predictor = set(parts.distributions(scenario.predictor)) == {"hpcsched"}
+    deciding = [block for _, block in blocks(chosen) if isinstance(block, Choice)]
     third_party = set(parts.distributions(*deciding)) != {"hpcsched"}
-    chosen = scenario.dispatcher
+    own_predictor = set(parts.distributions(predictor)) == {"hpcsched"}
     slurm_within = any(block.plugin_name == "slurm-backfill" for block in deciding)
-    interval = chosen.bf_interval if isinstance(chosen, SlurmBackfillParams) else None
     declared = Declared(
         name=scenario.name,
         seed=scenario.seed,
-        metric_parameters={
-            name: scenario.metrics.parameters(name).model_dump(mode="json") for name in metrics
-        },
         definitions={
-            name: Definition(chosen.metric.unit, chosen.metric.population)
-            for name, chosen in metrics.items()
+            name: {
+                "unit": metric.metric.unit,
+                "population": metric.metric.population,
+                "parameters": scenario.metrics.parameters(name).model_dump(mode="json"),
+            }
+            for name, metric in parts.metrics().items()
         },
         objective=objective.plugin_name,
         objective_parameters=objective.model_dump(mode="json", exclude={"name"}),
         percentiles=scenario.metrics.percentiles,
         class_bounds=scenario.metrics.class_bounds,
         distributions=frozenset(parts.distributions()),
-        charge=None if latency is None else Charge(*latency),
+        charge=scenario.simulation.latency,
         not_reproducible=[why for _, why in not_reproducible(scenario)],
         offline=scenario.simulation.mode == "offline",
         follows_record=parts.recorded is not None,
         portfolio=() if chooser is None else chooser.labels,
         observers=frozenset(observer.plugin_name for observer in scenario.observers),
-        predictor=scenario.predictor.plugin_name if own_predictor else "",
         third_party_dispatcher=third_party,
         calls_again=third_party or slurm_within,
-        backfill_interval=interval,
+        backfill_interval=chosen.bf_interval if isinstance(chosen, SlurmBackfillParams) else None,
     )
-    return audit(
+    at = open_run(
         run,
         parts.system,
         parts.source,
         declared,
-        kill_at_requested_time=scenario.simulation.kill_at_requested_time,
         partitions=parts.partitions,
         outages=parts.outages,
+        kill_at_requested_time=scenario.simulation.kill_at_requested_time,
+        predictor=predictor.plugin_name if own_predictor else "",
     )
+    return audit(at)
 
 
 def replay_directory(run: RunDirectory) -> AuditReport | str:

@@ -1,58 +1,46 @@
-"""The trace, the run and the scenario's declarations as an audit sees them."""
+"""What an audit looks at: the trace, the tables of a run, and the scenario's declarations."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hpcsched.runs.columns import (
-    interruptions_schema,
-    jobs_schema,
-    outages_schema,
-    reasons_schema,
-    rounds_schema,
-    usage_schema,
-)
+from hpcsched.audit.violations import BoolArray
+from hpcsched.runs import columns as table_columns
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.runs.files import INTERRUPTIONS, JOBS, OUTAGES, REASONS, ROUNDS, USAGE
+from hpcsched.runs.files import (
+    INTERRUPTIONS,
+    JOBS,
+    OUTAGES,
+    REASONS,
+    ROUNDS,
+    SHARED_RESOURCES,
+    USAGE,
+)
 from hpcsched.runs.tables import ParquetTable
-from hpcsched.system.system import IntArray, Request, System
+from hpcsched.system.outages import NO_OUTAGES, DownTime, Outages, down_time, node_numbers
+from hpcsched.system.system import IntArray, System
 from hpcsched.whole_files import problem
-from hpcsched.workload.job import BOUNDS, FLAGS, NUMBERED, TracedJob
+from hpcsched.workload.job import FLAGS, NUMBERED, TracedJob
+from hpcsched.workload.site_partitions import NO_PARTITIONS, Partitions
+from hpcsched.workload.trace_source import TraceAnswer, TraceSource, answers_of, recorded_waits
 
+LARGEST = 2**63 - 1
+"""Largest whole number that a column of a file can hold; larger amounts are cut to it."""
 
-class Charge(NamedTuple):
-    """Dispatch latency of a round, in seconds: the sum of its parts.
+Amounts = npt.NDArray[Any]
 
-    Attributes
-    ----------
-    base
-        Seconds for each round.
-    per_queued_job
-        Seconds for each job that the dispatcher is shown.
-    per_variable
-        Seconds for each variable of the solver's model.
-    measured
-        Seconds for each real second of the decision.
-    """
+Match = tuple[IntArray, IntArray]
+"""Rows of the run, and the jobs' places in the trace, `[M]` each."""
 
-    base: Fraction
-    per_queued_job: Fraction
-    per_variable: Fraction
-    measured: Fraction
-
-
-class Definition(NamedTuple):
-    """Unit of a metric, and its population in words."""
-
-    unit: str
-    population: str
+NAMED = {"queue": "queue_name", "partition": "partition_name"}
+"""Columns of names beside columns of numbers, by kind."""
 
 
 class Declared(NamedTuple):
@@ -60,20 +48,16 @@ class Declared(NamedTuple):
 
     Attributes
     ----------
+    definitions
+        Unit, population and parameters of each metric.
     charge
-        Dispatch latency; None if decisions take no simulated time.
+        Dispatch latency in seconds: for each round, for each job that the dispatcher is shown, for
+        each variable of the solver's model, and for each real second of the decision. None if
+        decisions take no simulated time.
     not_reproducible
-        Reasons why results depend on the machine; empty if they do not.
-    offline
-        True if the whole trace is planned at once.
-    follows_record
-        True if the dispatcher follows the starts of the log.
+        Reasons why results depend on the machine.
     portfolio
         Dispatchers that the dispatcher chooses from; empty if it does not choose.
-    observers
-        Observers, by name.
-    predictor
-        Predictor of hpcsched, by name; empty if it is a plugin of others.
     third_party_dispatcher
         True if a plugin of another distribution decides: its reasons and requests are its own.
     calls_again
@@ -84,50 +68,24 @@ class Declared(NamedTuple):
 
     name: str
     seed: int
-    metric_parameters: Mapping[str, Mapping[str, Any]]
-    definitions: Mapping[str, Definition]
+    definitions: Mapping[str, Mapping[str, Any]]
     objective: str
     objective_parameters: Mapping[str, Any]
     percentiles: Sequence[int]
     class_bounds: Sequence[int]
     distributions: frozenset[str]
-    charge: Charge | None
+    charge: tuple[Fraction, Fraction, Fraction, Fraction] | None
     not_reproducible: Sequence[str]
     offline: bool
     follows_record: bool = False
     portfolio: Sequence[str] = ()
     observers: frozenset[str] = frozenset()
-    predictor: str = ""
     third_party_dispatcher: bool = False
     calls_again: bool = False
     backfill_interval: int | None = None
 
 
-def expect_columns(run: RunDirectory, system: System) -> None:
-    """Check that each table of a run has the columns that a run writes.
-
-    `shared_resources.parquet` is left to the check of shared resources, which knows its columns.
-    """
-    expected = {
-        JOBS: jobs_schema(system),
-        ROUNDS: rounds_schema(system),
-        OUTAGES: outages_schema(),
-        INTERRUPTIONS: interruptions_schema(),
-        REASONS: reasons_schema(),
-        USAGE: usage_schema(),
-    }
-    for name, columns in expected.items():
-        if (run.path / name).is_file():
-            ParquetTable(run.path / name).check_columns(columns)
-
-
-BoolArray = npt.NDArray[np.bool_]
-
-NAMED = {"queue": "queue_name", "partition": "partition_name"}
-"""Columns of names beside columns of numbers, by kind."""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, kw_only=True)
 class TraceColumns:
     """Jobs of a trace, `[T]`.
 
@@ -135,8 +93,6 @@ class TraceColumns:
     ----------
     unit_request
         Amounts per unit, `[T, R]`.
-    flags
-        Yes-or-no parts of the requests, by the names in `FLAGS`, `[T]` each.
     demand
         Exact integers: largest share of the system, in common parts.
     numbers
@@ -149,69 +105,47 @@ class TraceColumns:
     job_id: IntArray
     submit_time: IntArray
     units: IntArray
-    unit_request: IntArray
     requested_time: IntArray
+    think_time: IntArray
     run_time: IntArray
-    flags: dict[str, BoolArray]
+    unit_request: IntArray
+    exclusive: BoolArray
+    one_unit_per_node: BoolArray
+    demand: list[int]
     node_groups: list[frozenset[str] | None]
     allowed_nodes: list[frozenset[int] | None]
-    demand: list[int]
-    numbers: dict[str, IntArray]
-    names: dict[str, npt.NDArray[np.str_]]
     after: list[tuple[int, ...]]
     shared_requests: list[tuple[tuple[str, int], ...]]
-    think_time: IntArray
     name: list[str | None]
+    numbers: dict[str, IntArray]
+    names: dict[str, npt.NDArray[np.str_]]
 
 
-@dataclass(frozen=True, slots=True)
-class RunColumns:
-    """Rows of `jobs.parquet`, `[J]`.
+@dataclass(slots=True, kw_only=True)
+class LostColumns:
+    """Rows of `interruptions.parquet`, `[J]`, and their places, `[P]`.
 
     Attributes
     ----------
-    rejected_by
-        Empty for a job that was not rejected.
-    has_start, has_end, has_run_time
-        True where the row has that time, which is 0 elsewhere.
     places
         Number of places of each row. They follow those of the rows before in `node` and
-        `node_units`, `[P]`.
+        `node_units`.
     unpaired
         True where the row has not as many units as nodes; its places are left out.
+    node
+        A null is -1, which no system has.
     """
 
     job_id: IntArray
-    submit_time: IntArray
+    start_time: IntArray
+    end_time: IntArray
     units: IntArray
     unit_request: IntArray
-    requested_time: IntArray
-    predicted_run_time: IntArray
-    demand: list[Any]
-    flags: dict[str, BoolArray]
-    state: npt.NDArray[np.str_]
-    rejected_by: npt.NDArray[np.str_]
-    has_start: BoolArray
-    start_time: IntArray
-    has_end: BoolArray
-    end_time: IntArray
-    has_run_time: BoolArray
-    run_time: IntArray
     places: IntArray
     unpaired: BoolArray
     node: IntArray
     node_units: IntArray
-    requeues: IntArray
-    lost_time: IntArray
-
-    @property
-    def ran(self) -> BoolArray:
-        """Mask of the rows of jobs that ran, `[J]`."""
-        return self.has_start & self.has_end
-
-    def on_known_nodes(self, system: System) -> BoolArray:
-        """Return the mask of the places on nodes that the system has, `[P]`."""
-        return np.asarray((self.node >= 0) & (self.node < system.node_count))
+    requeued: BoolArray
 
     @property
     def place_row(self) -> IntArray:
@@ -219,66 +153,418 @@ class RunColumns:
         return np.repeat(np.arange(len(self.places)), self.places)
 
 
+@dataclass(slots=True, kw_only=True)
+class RunColumns(LostColumns):
+    """Rows of `jobs.parquet`, `[J]`; `requeued` where it is a lost attempt of the job.
+
+    Attributes
+    ----------
+    demand
+        Python numbers: floats where a whole one does not fit into the file.
+    rejected_by
+        Empty for a job that was not rejected.
+    has_start_time, has_end_time, has_run_time
+        True where the row has that time, which is 0 elsewhere.
+    """
+
+    submit_time: IntArray
+    requested_time: IntArray
+    predicted_run_time: IntArray
+    run_time: IntArray
+    requeues: IntArray
+    lost_time: IntArray
+    exclusive: BoolArray
+    one_unit_per_node: BoolArray
+    demand: npt.NDArray[np.object_]
+    state: npt.NDArray[np.str_]
+    rejected_by: npt.NDArray[np.str_]
+    has_start_time: BoolArray
+    has_end_time: BoolArray
+    has_run_time: BoolArray
+
+    @property
+    def ran(self) -> BoolArray:
+        """Mask of the rows of jobs that ran, `[J]`."""
+        return self.has_start_time & self.has_end_time
+
+    @property
+    def dismissed(self) -> BoolArray:
+        """Mask of the rows of jobs that the dispatcher rejected, `[J]`."""
+        return np.asarray(self.rejected_by == "dispatcher")
+
+
+@dataclass(slots=True, kw_only=True)
+class RoundColumns:
+    """Rows of `rounds.parquet`, `[K]`.
+
+    Attributes
+    ----------
+    done
+        Second at which the decision took effect.
+    variables
+        Variables of the solver's model; 0 where no solver was asked.
+    call_again_at
+        Second for which the dispatcher asked for another round; None where it did not.
+    """
+
+    round: IntArray
+    now: IntArray
+    done: IntArray
+    queued: IntArray
+    running: IntArray
+    started: IntArray
+    rejected: IntArray
+    waiting: IntArray
+    decision_time: npt.NDArray[np.float64]
+    variables: list[int]
+    call_again_at: list[int | None]
+
+    def rejected_at(self, refused: int) -> IntArray:
+        """Return the round, from 0, that rejected each of `refused` jobs, in order of their rows.
+
+        Rows are in the order in which jobs left, so that the first rejected ones belong to the
+        first round that rejected some. Jobs beyond the counts of the rounds get the number of
+        rounds.
+        """
+        return np.searchsorted(np.cumsum(self.rejected), np.arange(refused), side="right")
+
+
+class DueTimes(NamedTuple):
+    """Recorded starts of the jobs of a trace: when each is due, and if the log has it, `[T]`."""
+
+    at: IntArray
+    recorded: BoolArray
+
+
+@dataclass(kw_only=True)
+class Replayed:
+    """Jobs of a trace, what became of them, and the conditions of their replay.
+
+    Attributes
+    ----------
+    predictor
+        Predictor of hpcsched, by name; empty if it is a plugin of others.
+    partial
+        True if jobs may be left in the system.
+    """
+
+    system: System
+    trace: TraceColumns
+    jobs: RunColumns
+    lost: LostColumns
+    partitions: Partitions = NO_PARTITIONS
+    outages: Outages = NO_OUTAGES
+    kill_at_requested_time: bool = False
+    predictor: str = ""
+    partial: bool = False
+
+    @cached_property
+    def attempts(self) -> RunColumns:
+        """The jobs, and behind them the lost attempts of requeued ones."""
+        return with_lost(self.jobs, self.lost)
+
+    @cached_property
+    def matched(self) -> Match:
+        """Rows of the jobs with their places in the trace."""
+        return match(self.trace.job_id, self.jobs.job_id)
+
+    @cached_property
+    def attempts_matched(self) -> Match:
+        """Rows of the attempts with their jobs' places in the trace."""
+        return match(self.trace.job_id, self.attempts.job_id)
+
+    @cached_property
+    def down(self) -> DownTime:
+        """Intervals in which nodes are out of service."""
+        return down_time(self.outages.all)
+
+    @cached_property
+    def node_names(self) -> npt.NDArray[np.str_]:
+        """Name of each node."""
+        return np.array(list(node_numbers(self.system)), dtype=np.str_)
+
+    @cached_property
+    def group_names(self) -> npt.NDArray[np.str_]:
+        """Name of the group of each node."""
+        groups = self.system.groups
+        return np.repeat([group.name for group in groups], [group.count for group in groups])
+
+    @cached_property
+    def asked(self) -> Amounts:
+        """Amounts that each attempt requests, `[J, R]`."""
+        asked: Amounts = self.attempts.units[:, np.newaxis] * self.attempts.unit_request
+        # Half of 64 bits leaves room for a difference; beyond, Python integers take over.
+        return asked.astype(object) if np.sum(asked, dtype=np.float64) > LARGEST / 2 else asked
+
+    @cached_property
+    def allocated(self) -> Amounts:
+        """Amounts that each attempt holds while it runs, `[J, R]`: if exclusive, its nodes."""
+        run, whole = self.attempts, np.zeros_like(self.asked)
+        exists = self.exists(run.node)
+        np.add.at(whole, run.place_row[exists], self.system.capacity[run.node[exists]])
+        return np.where(run.exclusive[:, np.newaxis], whole, self.asked)
+
+    @cached_property
+    def waiting_since(self) -> IntArray:
+        """Second from which each attempt waits: submission, or loss of the attempt before."""
+        run, since = self.attempts, self.attempts.submit_time.copy()
+        order = np.lexsort((np.where(run.ran, run.start_time, LARGEST), run.job_id))
+        same = run.job_id[order][1:] == run.job_id[order][:-1]
+        since[order[1:][same]] = run.end_time[order[:-1][same]]
+        return since
+
+    def idle_amounts(
+        self, queued: BoolArray, instants: IntArray, *refused: tuple[IntArray, Amounts]
+    ) -> Amounts:
+        """Return min(amount waited for, amount free) from each instant on, `[K, R]`.
+
+        Parameters
+        ----------
+        queued
+            Mask of the attempts that wait until they start or are refused, `[J]`.
+        refused
+            Seconds of refusals, and the amounts that no longer wait then.
+        """
+        run, down, capacity = self.attempts, self.down, self.system.capacity
+        ran, gone = run.ran, capacity[down.node]
+        start, end = run.start_time[ran], run.end_time[ran]
+        waits = sums_upto(self.waiting_since[queued], self.asked[queued], instants)
+        for times, amounts in ((start, self.asked[ran]), *refused):
+            waits = waits - sums_upto(times, amounts, instants)
+        busy = sums_upto(start, self.allocated[ran], instants)
+        busy = busy - sums_upto(end, self.allocated[ran], instants)
+        busy = busy + sums_upto(down.start, gone, instants) - sums_upto(down.end, gone, instants)
+        return np.asarray(np.minimum(waits, capacity.sum(axis=0) - busy))
+
+    def exists(self, node: IntArray) -> BoolArray:
+        """Return the mask of the nodes that the system has."""
+        return np.asarray((node >= 0) & (node < self.system.node_count))
+
+
+@dataclass(kw_only=True)
+class AuditedRun(Replayed):
+    """A run directory with its trace, which is read again, and what its scenario declares.
+
+    Attributes
+    ----------
+    due
+        Recorded starts; None if the dispatcher does not follow them.
+    """
+
+    run: RunDirectory
+    source: TraceSource
+    answers: Sequence[TraceAnswer]
+    declared: Declared
+    rounds: RoundColumns
+    due: DueTimes | None = None
+
+    @property
+    def holds_back(self) -> bool:
+        """True if jobs may be hidden from the dispatcher."""
+        limits = any(partition.limits_users for partition in self.partitions)
+        return any(self.trace.after) or limits or bool(self.outages.all) or self.due is not None
+
+
+def open_run(
+    run: RunDirectory, system: System, source: TraceSource, declared: Declared, **conditions: Any
+) -> AuditedRun:
+    """Read a run and its trace; `conditions` are those of `Replayed`."""
+    # First, so that a table with other columns is an error of input and not a crash in a check.
+    for name, columns in (
+        (JOBS, table_columns.jobs_schema(system)),
+        (ROUNDS, table_columns.rounds_schema(system)),
+        (SHARED_RESOURCES, table_columns.shared_resources_schema(system)),
+        (OUTAGES, table_columns.outages_schema()),
+        (INTERRUPTIONS, table_columns.interruptions_schema()),
+        (REASONS, table_columns.reasons_schema()),
+        (USAGE, table_columns.usage_schema()),
+    ):
+        if (run.path / name).is_file():
+            ParquetTable(run.path / name).check_columns(columns)
+    answers = answers_of(source)
+    waits = recorded_waits(source) if declared.follows_record else None
+    trace = read_trace(source.jobs(), system)
+    return AuditedRun(
+        run=run,
+        system=system,
+        source=source,
+        answers=answers,
+        declared=declared,
+        trace=trace,
+        due=None if waits is None else due_times(trace, waits),
+        jobs=run_columns(run.all_jobs.whole(), system),
+        lost=read_lost(run, system),
+        rounds=read_rounds(run),
+        partial=run.partial,
+        **conditions,
+    )
+
+
 def read_trace(jobs: Iterable[TracedJob], system: System) -> TraceColumns:
     """Read the jobs of a trace into arrays."""
     # The source is read to its end before its account is complete.
     rows = list(jobs)
-    requests = [job.unit_request for job, _ in rows]
-    shape = (len(rows), len(system.resource_types))
+    of_jobs = [job for job, _ in rows]
     share = _largest_share(system)
+
+    def values(name: str) -> list[Any]:
+        return [getattr(job, name) for job in of_jobs]
+
+    def numbers(name: str) -> IntArray:
+        return np.array([-1 if value is None else value for value in values(name)], dtype=np.int64)
+
+    whole = ("job_id", "submit_time", "units", "requested_time", "think_time")
+    lists = ("node_groups", "allowed_nodes", "after", "shared_requests", "name")
+    requests = np.array(values("unit_request"), dtype=np.int64)
+    columns: dict[str, Any] = {name: numbers(name) for name in whole}
+    columns |= {name: np.array(values(name), dtype=np.bool_) for name in FLAGS}
+    columns |= {name: values(name) for name in lists}
     return TraceColumns(
-        job_id=np.array([job.job_id for job, _ in rows], dtype=np.int64),
-        submit_time=np.array([job.submit_time for job, _ in rows], dtype=np.int64),
-        units=np.array([job.units for job, _ in rows], dtype=np.int64),
-        unit_request=np.array(requests, dtype=np.int64).reshape(shape),
-        requested_time=np.array([job.requested_time for job, _ in rows], dtype=np.int64),
+        **columns,
         run_time=np.array([run_time for _, run_time in rows], dtype=np.int64),
-        flags=flags_of([job.request for job, _ in rows]),
-        node_groups=[job.node_groups for job, _ in rows],
-        allowed_nodes=[job.allowed_nodes for job, _ in rows],
-        demand=[job.units * share(job.unit_request) for job, _ in rows],
-        numbers={name: _numbers([getattr(job, name) for job, _ in rows]) for name in NUMBERED},
+        unit_request=requests.reshape(len(rows), len(system.resource_types)),
+        demand=[job.units * share(job.unit_request) for job in of_jobs],
+        numbers={name: numbers(name) for name in NUMBERED},
         names={
-            number: np.array([getattr(job, name) or "" for job, _ in rows], dtype=np.str_)
+            number: np.array([text or "" for text in values(name)], dtype=np.str_)
             for number, name in NAMED.items()
         },
-        after=[job.after for job, _ in rows],
-        shared_requests=[job.shared_requests for job, _ in rows],
-        think_time=np.array([job.think_time for job, _ in rows], dtype=np.int64),
-        name=[job.name for job, _ in rows],
     )
 
 
-def read_run(run: RunDirectory, system: System) -> RunColumns:
-    """Read the rows of `jobs.parquet` into arrays."""
-    whole = ("job_id", "submit_time", "units", "requested_time", "start_time", "end_time")
-    requests = [f"unit_request.{name}" for name in system.resource_types]
-    later = ("run_time", "predicted_run_time", "requeues", "lost_time")
-    others = ("demand", *FLAGS, "state", "rejected_by", "nodes", "node_units")
-    table = run.all_jobs.read(*whole, *later, *others, *requests)
-    places, unpaired, node, node_units = places_in(table)
+def due_times(trace: TraceColumns, waits: Mapping[int, int]) -> DueTimes:
+    """Return the due times of jobs from their recorded waits; without one, the submit time."""
+    numbers = trace.job_id.tolist()
+    wait = np.array([waits.get(number, 0) for number in numbers], dtype=np.int64)
+    recorded = np.array([number in waits for number in numbers], dtype=np.bool_)
+    return DueTimes(trace.submit_time + wait, recorded)
+
+
+def _largest_share(system: System) -> Callable[[tuple[int, ...]], int]:
+    """Return a function from a unit request to its largest share of the system, in common parts."""
+    totals: list[int] = system.capacity.sum(axis=0).tolist()
+    # Shares in common parts are exact integers; floats would make equal shares differ.
+    parts = math.lcm(*(total for total in totals if total))
+
+    @cache
+    def share(request: tuple[int, ...]) -> int:
+        shares = (a * parts // total for a, total in zip(request, totals, strict=True) if total)
+        return max(shares, default=0)
+
+    return share
+
+
+def run_columns(table: pa.Table, system: System) -> RunColumns:
+    """Return the rows of `jobs.parquet` as arrays."""
+    times = ("start_time", "end_time", "run_time")
+    whole = ("job_id", "submit_time", "units", "requested_time", "predicted_run_time", *times)
+    columns = {name: whole_numbers(table[name]) for name in (*whole, "requeues", "lost_time")}
+    columns |= {f"has_{name}": table[name].is_valid().to_numpy() for name in times}
+    columns |= {name: table[name].to_numpy() for name in FLAGS}
     request = table["unit_request"].combine_chunks()
     amounts = [whole_numbers(request.field(name)) for name in system.resource_types]
     return RunColumns(
-        **{name: whole_numbers(table[name]) for name in (*whole, *later)},
-        has_run_time=table["run_time"].is_valid().to_numpy(),
+        **columns,
+        **places_in(table),
         unit_request=np.stack(amounts, axis=1),
-        demand=table["demand"].to_pylist(),
-        flags={name: table[name].to_numpy() for name in FLAGS},
+        requeued=np.zeros(len(table), dtype=np.bool_),
+        demand=objects(table["demand"].to_pylist()),
         state=np.array(table["state"].to_pylist(), dtype=np.str_),
         rejected_by=np.array([by or "" for by in table["rejected_by"].to_pylist()], np.str_),
-        has_start=table["start_time"].is_valid().to_numpy(),
-        has_end=table["end_time"].is_valid().to_numpy(),
-        places=places,
-        unpaired=unpaired,
-        node=node,
-        node_units=node_units,
     )
 
 
-def group_names(system: System) -> npt.NDArray[np.str_]:
-    """Return the name of the group of each node."""
-    return np.repeat([g.name for g in system.groups], [g.count for g in system.groups])
+def lost_columns(table: pa.Table, system: System) -> LostColumns:
+    """Return the rows of `interruptions.parquet` as arrays."""
+    requests = np.array(table["unit_request"].to_pylist(), dtype=np.int64)
+    return LostColumns(
+        **{name: whole_numbers(table[name]) for name in ("job_id", "start_time", "end_time")},
+        units=whole_numbers(table["units"]),
+        unit_request=requests.reshape(len(table), len(system.resource_types)),
+        requeued=table["requeued"].to_numpy(),
+        **places_in(table),
+    )
+
+
+def read_lost(run: RunDirectory, system: System) -> LostColumns:
+    """Read the lost attempts of a run."""
+    path = run.path / INTERRUPTIONS
+    if not path.is_file():
+        return lost_columns(table_columns.interruptions_schema().empty_table(), system)
+    try:
+        lost = lost_columns(ParquetTable(path).whole(), system)
+    except (TypeError, ValueError):
+        raise problem("damaged-file", path, "it is damaged: requests lack resources") from None
+    if lost.unpaired.any():
+        raise problem("damaged-file", path, "it is damaged: units do not match nodes")
+    return lost
+
+
+def read_rounds(run: RunDirectory) -> RoundColumns:
+    """Read the rows of `rounds.parquet`."""
+    names = ("round", "now", "queued", "running", "started", "rejected", "waiting", "decision_time")
+    table = run.rounds.read(*names, "latency", "solver", "call_again_at")
+    calls = table["solver"].to_pylist()
+    return RoundColumns(
+        **{name: table[name].to_numpy() for name in names},
+        done=table["now"].to_numpy() + table["latency"].to_numpy(),
+        variables=[0 if call is None else call["variables"] for call in calls],
+        call_again_at=table["call_again_at"].to_pylist(),
+    )
+
+
+def whole_numbers(values: pa.Array, none: int = 0) -> Any:
+    """Return an array of whole numbers, with `none` in place of nulls."""
+    return values.cast(pa.int64()).fill_null(none).to_numpy()
+
+
+def objects(values: Sequence[Any]) -> npt.NDArray[np.object_]:
+    """Return Python values as an array of as many objects."""
+    return np.fromiter(values, dtype=np.object_, count=len(values))
+
+
+def places_in(table: pa.Table) -> dict[str, Any]:
+    """Return the places of the rows of a table, as the columns of `LostColumns`."""
+    node_lists = table["nodes"].combine_chunks()
+    unit_lists = table["node_units"].combine_chunks()
+    nodes = whole_numbers(node_lists.value_lengths())
+    units = whole_numbers(unit_lists.value_lengths())
+    paired = nodes == units
+    return {
+        "places": np.where(paired, nodes, 0),
+        "unpaired": ~paired,
+        "node": whole_numbers(node_lists.flatten(), none=-1)[np.repeat(paired, nodes)],
+        "node_units": whole_numbers(unit_lists.flatten())[np.repeat(paired, units)],
+    }
+
+
+_PLACES = ("node", "node_units")
+"""Columns with a value for each place."""
+
+
+def with_lost(run: RunColumns, lost: LostColumns) -> RunColumns:
+    """Append a row for each lost attempt of a requeued job.
+
+    Such a row equals its job's, with the state `requeued`. Attempts of unknown jobs are left out,
+    and those of failed jobs too, since the run has their row.
+    """
+    kept = lost.requeued & np.isin(lost.job_id, run.job_id)
+    if not kept.any():
+        return run
+    of = match(run.job_id, lost.job_id[kept])[1]
+    yes, places = np.ones(len(of), dtype=np.bool_), kept[lost.place_row]
+    own = ("start_time", "end_time", "places", "unpaired")
+    more = {
+        **{one.name: getattr(run, one.name)[of] for one in fields(run) if one.name not in _PLACES},
+        **{name: getattr(lost, name)[kept] for name in own},
+        "run_time": (lost.end_time - lost.start_time)[kept],
+        "node": lost.node[places],
+        "node_units": lost.node_units[places],
+        "state": np.full(len(of), "requeued"),
+        "rejected_by": np.full(len(of), ""),
+        **dict.fromkeys(("requeued", "has_start_time", "has_end_time", "has_run_time"), yes),
+    }
+    return replace(run, **{k: np.concatenate((getattr(run, k), v)) for k, v in more.items()})
 
 
 def levels_over_time(
@@ -304,184 +590,21 @@ def levels_over_time(
     return key[instants], time[instants], level
 
 
-Amounts = npt.NDArray[Any]
-
-
 def sums_upto(times: IntArray, amounts: Amounts, at: IntArray, side: Any = "right") -> Amounts:
     """Return the cumulative amount at each instant; just before it for `side="left"`."""
     order = np.argsort(times)
-    sums = np.concatenate((np.zeros(1, dtype=amounts.dtype), np.cumsum(amounts[order])))
+    nothing = np.zeros((1, *amounts.shape[1:]), dtype=amounts.dtype)
+    sums = np.concatenate((nothing, np.cumsum(amounts[order], axis=0)))
     found: Amounts = sums[np.searchsorted(times[order], at, side=side)]
     return found
 
 
-def match(trace: TraceColumns, run: RunColumns) -> tuple[IntArray, IntArray]:
-    """Match rows of the run with jobs of the trace by their ids.
-
-    Returns
-    -------
-    rows
-        Rows of the run whose job is in the trace, `[M]`.
-    places
-        Places of these jobs in the trace, `[M]`.
-    """
-    order = np.argsort(trace.job_id, kind="stable")
+def match(known: IntArray, ids: IntArray) -> Match:
+    """Return the rows of `ids` that are known, and the place of each, the first of equal ones."""
+    order = np.argsort(known, kind="stable")
     if not len(order):
         return order, order
-    known = trace.job_id[order]
     # An id beyond the last one has no match; the comparison below drops it.
-    position = np.minimum(np.searchsorted(known, run.job_id), len(known) - 1)
-    rows = np.flatnonzero(known[position] == run.job_id)
+    position = np.minimum(np.searchsorted(known[order], ids), len(order) - 1)
+    rows = np.flatnonzero(known[order[position]] == ids)
     return rows, order[position[rows]]
-
-
-def _largest_share(system: System) -> Callable[[tuple[int, ...]], int]:
-    """Return a function from a unit request to its largest share of the system, in common parts."""
-    totals: list[int] = system.capacity.sum(axis=0).tolist()
-    # Shares in common parts are exact integers; floats would make equal shares differ.
-    parts = math.lcm(*(total for total in totals if total))
-
-    @cache
-    def share(request: tuple[int, ...]) -> int:
-        shares = (a * parts // total for a, total in zip(request, totals, strict=True) if total)
-        return max(shares, default=0)
-
-    return share
-
-
-def flags_of(requests: Sequence[Request]) -> dict[str, BoolArray]:
-    """Return the yes-or-no parts of requests, `[T]` each, by name."""
-    return {
-        column.name: np.array(list(map(column.get, requests)), dtype=np.bool_)
-        for column in BOUNDS
-        if column.name in FLAGS
-    }
-
-
-def _numbers(values: list[int | None]) -> IntArray:
-    """Return whole numbers, with -1 in place of None."""
-    return np.array([-1 if value is None else value for value in values], dtype=np.int64)
-
-
-def whole_numbers(values: pa.Array, none: int = 0) -> IntArray:
-    """Return whole numbers, with `none` in place of nulls."""
-    numbers: IntArray = values.cast(pa.int64()).fill_null(none).to_numpy()
-    return numbers
-
-
-def places_in(table: pa.Table) -> tuple[IntArray, BoolArray, IntArray, IntArray]:
-    """Return the places of each row of a table.
-
-    Returns
-    -------
-    places
-        Number of places of each row, `[J]`.
-    unpaired
-        True where the row has not as many units as nodes, `[J]`; its places are left out.
-    node, node_units
-        Node number and units of each place, `[P]`; a null node is -1, which no system has.
-    """
-    node_lists = table["nodes"].combine_chunks()
-    unit_lists = table["node_units"].combine_chunks()
-    nodes = whole_numbers(node_lists.value_lengths())
-    units = whole_numbers(unit_lists.value_lengths())
-    paired = nodes == units
-    node = whole_numbers(node_lists.flatten(), none=-1)[np.repeat(paired, nodes)]
-    node_units = whole_numbers(unit_lists.flatten())[np.repeat(paired, units)]
-    return np.where(paired, nodes, 0), ~paired, node, node_units
-
-
-@dataclass(frozen=True, slots=True)
-class LostColumns:
-    """Rows of `interruptions.parquet`, `[I]`; places as in `RunColumns`."""
-
-    job_id: IntArray
-    start_time: IntArray
-    end_time: IntArray
-    requeued: BoolArray
-    places: IntArray
-    node: IntArray
-    node_units: IntArray
-
-    @property
-    def place_row(self) -> IntArray:
-        """Row of each place, `[P]`."""
-        return np.repeat(np.arange(len(self.places)), self.places)
-
-
-def lost_columns(
-    numbers: list[tuple[int, int, int, bool]], nodes: list[list[int]], units: list[list[int]]
-) -> LostColumns:
-    """Build the arrays of lost attempts."""
-    rows = np.array(numbers, dtype=np.int64).reshape(len(numbers), 4)
-    job_id, start, end, requeued = rows.T
-    return LostColumns(
-        job_id,
-        start,
-        end,
-        requeued.astype(np.bool_),
-        np.array([len(of_one) for of_one in nodes], dtype=np.int64),
-        np.array([node for of_one in nodes for node in of_one], dtype=np.int64),
-        np.array([count for of_one in units for count in of_one], dtype=np.int64),
-    )
-
-
-def read_lost(run: RunDirectory) -> LostColumns:
-    """Read the lost attempts of a run."""
-    path = run.path / INTERRUPTIONS
-    if not path.is_file():
-        return lost_columns([], [], [])
-    numbers = ("job_id", "start_time", "end_time")
-    table = ParquetTable(path).read(*numbers, "requeued", "nodes", "node_units")
-    places, unpaired, node, node_units = places_in(table)
-    if unpaired.any():
-        raise problem("damaged-file", path, "it is damaged: units do not match nodes")
-    return LostColumns(
-        **{name: whole_numbers(table[name]) for name in numbers},
-        requeued=table["requeued"].to_numpy(),
-        places=places,
-        node=node,
-        node_units=node_units,
-    )
-
-
-def with_lost(run: RunColumns, lost: LostColumns) -> RunColumns:
-    """Append a row for each lost attempt of a requeued job.
-
-    Such a row equals its job's, with the state `requeued`. Attempts of unknown jobs are left out,
-    and those of failed jobs too, since the run has their row.
-    """
-    # Lost attempts of failed jobs are rows of the run already; a second row would count twice.
-    kept = lost.requeued & np.isin(lost.job_id, run.job_id)
-    if not kept.any():
-        return run
-    rows = {job_id: row for row, job_id in enumerate(run.job_id.tolist())}
-    of, count = np.array([rows[job_id] for job_id in lost.job_id[kept].tolist()]), int(kept.sum())
-    places = kept[lost.place_row]
-    more: dict[str, Any] = {
-        "state": np.full(count, "requeued"),
-        "has_start": np.ones(count, dtype=np.bool_),
-        "has_end": np.ones(count, dtype=np.bool_),
-        "has_run_time": np.ones(count, dtype=np.bool_),
-        "start_time": lost.start_time[kept],
-        "end_time": lost.end_time[kept],
-        "run_time": (lost.end_time - lost.start_time)[kept],
-        "places": lost.places[kept],
-        "unpaired": np.zeros(count, dtype=np.bool_),
-        "node": lost.node[places],
-        "node_units": lost.node_units[places],
-        "rejected_by": np.full(count, ""),
-    }
-    changed: dict[str, Any] = {}
-    for field in fields(run):
-        whole = getattr(run, field.name)
-        if isinstance(whole, dict):
-            changed[field.name] = {
-                name: np.concatenate((flags, flags[of])) for name, flags in whole.items()
-            }
-        elif isinstance(whole, list):
-            changed[field.name] = [*whole, *(whole[row] for row in of.tolist())]
-        else:
-            added = more[field.name] if field.name in more else whole[of]
-            changed[field.name] = np.concatenate((whole, added))
-    return replace(run, **changed)

@@ -2,73 +2,62 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime, timedelta
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
 
-from hpcsched.audit.columns import Declared, LostColumns, RunColumns, TraceColumns
-from hpcsched.audit.rounds import RoundColumns
-from hpcsched.audit.violations import Check
-from hpcsched.runs.directory import RunDirectory
+from hpcsched.audit.columns import AuditedRun
+from hpcsched.audit.violations import Check, rule
 from hpcsched.runs.files import EVENTS, JOBS, KNOWN, OPTIONAL, REASONS, ROUNDS, TRACE_ANSWERS, USAGE
 from hpcsched.runs.manifest import (
-    Manifest,
     content_sha256,
     file_hashes,
+    keeps_answers,
     package_versions,
     sha256,
 )
 from hpcsched.runs.solver_rounds import lost_in_words
 from hpcsched.runs.tables import ParquetTable, lost_calls
-from hpcsched.workload.trace_source import TraceSource, answers_of
 
 _VERSION = re.compile(r"\d+(\.\d+)*([-.+]?[A-Za-z0-9]+)*")
 _WRITER = re.compile(r"version (\d+\.\d+\.\d+)")
 _LEFT_BEHIND = ("waiting", "running", "not_yet_submitted")
 
 
-def check_files(run: RunDirectory) -> Check:
+@rule("every file of the directory is as it was when the run ended, by its SHA-256")
+def files(check: Check, at: AuditedRun) -> None:
     """Check that each file has the SHA-256 that the manifest recorded when the run ended."""
-    check = Check("every file of the directory is as it was when the run ended, by its SHA-256")
-    recorded, found = run.manifest.files, file_hashes(run.path)
-    for name in sorted(recorded):
-        if name in found:
+    recorded, found = at.run.manifest.files, file_hashes(at.run.path)
+    for name in sorted({*recorded, *found}):
+        if name in recorded and name in found:
             check.expect(f"SHA-256 of {name}", recorded[name], found[name])
-        else:
-            check.looked_at += 1
-            check.found(f"{name}: expected in the directory, found it gone")
-    for name in sorted(set(found) - set(recorded)):
-        if name in (*KNOWN, *OPTIONAL):
-            check.looked_at += 1
-            check.found(f"{name}: expected its SHA-256 in the manifest, found none")
+        elif name in recorded:
+            check.expect(f"{name} is in the directory", True, False)
+        elif name in (*KNOWN, *OPTIONAL):
+            check.expect(f"{name} has its SHA-256 in the manifest", True, False)
         else:
             check.notes.append(f"{name} was put there after the run")
-    return check
 
 
-def check_trace_files(manifest: Manifest, source: TraceSource, *, kept: bool = False) -> Check:
+@rule("the trace is the one that was run")
+def trace_files(check: Check, at: AuditedRun) -> None:
     """Check that the files of the trace are those of the run, by SHA-256 and size.
 
     Answers of programs are those that the run kept; if it kept none, they are asked for again.
-
-    Parameters
-    ----------
-    kept
-        True if the source reads the answers that the run kept.
     """
-    check = Check("the trace is the one that was run")
-    recorded = {file.path: file for file in manifest.trace_files}
-    found = [(str(path), sha256(path), path.stat().st_size, False) for path in source.files]
-    for name, content in answers_of(source):
+    recorded = {file.path: file for file in at.run.manifest.trace_files}
+    found = [(str(path), sha256(path), path.stat().st_size, False) for path in at.source.files]
+    for name, content in at.answers:
         found.append((name, content_sha256(content), len(content), True))
-    check.expect("number of trace files", len(manifest.trace_files), len(found))
+    check.expect("number of trace files", len(at.run.manifest.trace_files), len(found))
     for name, digest, size, is_answer in found:
         of_run = recorded.get(name)
         check.expect(f"SHA-256 of {name}", of_run and of_run.sha256, digest)
-        if is_answer and kept:
+        if is_answer and keeps_answers(at.run.path):
             check.notes.append(f"{name} was read from {TRACE_ANSWERS}, and not asked for again")
         elif is_answer and of_run is not None and of_run.sha256 != digest:
             check.notes.append(
@@ -78,77 +67,53 @@ def check_trace_files(manifest: Manifest, source: TraceSource, *, kept: bool = F
         if of_run is not None and of_run.sha256 == digest:
             check.expect(f"bytes of {name}", size, of_run.bytes)
             check.expect(f"{name} is the answer of a program", is_answer, of_run.answer)
-    for file in manifest.trace_files:
+    for file in at.run.manifest.trace_files:
         check.expect(f"{file.path} changed while the run went on", False, file.changed)
-    return check
 
 
-def check_manifest(run: RunDirectory, declared: Declared, comments: Sequence[str]) -> Check:
+@rule("the manifest agrees with the scenario, the trace and the files beside it")
+def manifest(check: Check, at: AuditedRun) -> None:
     """Check the manifest's scenario, versions, and start and end of the run."""
-    check = Check("the manifest agrees with the scenario, the trace and the files beside it")
-    manifest = run.manifest
-    check.expect("scenario", declared.name, manifest.scenario)
-    check.expect("seed", declared.seed, manifest.seed)
-    if not run.partial:
-        check.expect("trace_comments", list(comments), manifest.trace_comments)
-    check.expect("plugins", sorted(declared.distributions), sorted(manifest.plugins))
-    _check_versions(check, run)
-    because = manifest.not_reproducible_because
-    if not any(file.changed for file in manifest.trace_files):
-        lost = lost_in_words(sum(lost_calls(part["solver"]) for part in run.rounds.parts("solver")))
-        expected = [*declared.not_reproducible, *([] if lost is None else [lost])]
-        check.expect("not_reproducible_because", expected, because)
-    check.expect("reproducible", not because, manifest.reproducible)
-    check.expect("a platform", True, bool(manifest.platform))
-    check.expect(
-        "at least one processor", True, manifest.cpu_count is None or manifest.cpu_count > 0
-    )
-    _check_end(check, run)
-    if not run.partial:
-        check.expect("error", None, manifest.error)
-    return check
-
-
-def _check_versions(check: Check, run: RunDirectory) -> None:
-    """Check that versions are well-formed and fit the plugins and Parquet files."""
-    versions, plugins = run.manifest.versions, run.manifest.plugins
+    run, stated, declared = at.run, at.run.manifest, at.declared
+    check.expect("scenario", declared.name, stated.scenario)
+    check.expect("seed", declared.seed, stated.seed)
+    check.expect("plugins", sorted(declared.distributions), sorted(stated.plugins))
+    if not at.partial:
+        check.expect("trace_comments", list(at.source.comments), stated.trace_comments)
+        check.expect("error", None, stated.error)
     # The names, not the numbers: a run may be audited with other versions installed.
-    check.expect("versions", sorted(package_versions()), sorted(versions))
-    for name, version in {**versions, **plugins}.items():
+    check.expect("versions", sorted(package_versions()), sorted(stated.versions))
+    for name, version in {**stated.versions, **stated.plugins}.items():
         check.expect(f"version of {name}: {version!r}", True, bool(_VERSION.fullmatch(version)))
-    own = versions.get("hpcsched")
-    check.expect("plugins.hpcsched", own, plugins.get("hpcsched", own))
+    own = stated.versions.get("hpcsched")
+    check.expect("plugins.hpcsched", own, stated.plugins.get("hpcsched", own))
     # Parquet names a release by three numbers, without local suffixes.
-    pyarrow = ".".join(versions.get("pyarrow", "").split(".")[:3])
+    pyarrow = ".".join(stated.versions.get("pyarrow", "").split(".")[:3])
     for name in (JOBS, ROUNDS):
-        # Both files have been read by now: they are whole.
         written_by = _WRITER.search(pq.read_metadata(run.path / name).created_by or "")
         if written_by is not None:
             check.expect(f"pyarrow that wrote {name}", pyarrow, written_by[1])
-
-
-def _check_end(check: Check, run: RunDirectory) -> None:
-    """Check when the run began and ended, and that only a partial run left jobs."""
-    manifest, jobs = run.manifest, run.summary["jobs"]
-    instants = [_instant(text) for text in (manifest.started, manifest.finished)]
-    for name, instant, text in zip(
-        ("started", "finished"), instants, (manifest.started, manifest.finished), strict=True
-    ):
-        check.expect(f"{name}: {text!r}: an instant in UTC", True, instant is not None)
-    started, finished = instants
-    if started is not None and finished is not None:
-        check.looked_at += 1
-        if finished < started:
-            check.notes.append(
-                f"it finished at {finished}, before it started at {started}: its machine's clock"
-                " was set back, or one of the two was changed"
-            )
-    expected = list(_LEFT_BEHIND) if run.partial else []
-    check.expect(
-        f"jobs left in a run that is {manifest.status}",
-        expected,
-        [key for key in _LEFT_BEHIND if key in jobs],
-    )
+    because = stated.not_reproducible_because
+    if not any(file.changed for file in stated.trace_files):
+        lost = lost_in_words(sum(lost_calls(part["solver"]) for part in run.rounds.parts("solver")))
+        expected = [*declared.not_reproducible, *([] if lost is None else [lost])]
+        check.expect("not_reproducible_because", expected, because)
+    check.expect("reproducible", not because, stated.reproducible)
+    check.expect("a platform", True, bool(stated.platform))
+    processors = stated.cpu_count is None or stated.cpu_count > 0
+    check.expect("at least one processor", True, processors)
+    started, finished = _instant(stated.started), _instant(stated.finished)
+    for name in ("started", "finished"):
+        text = getattr(stated, name)
+        check.expect(f"{name}: {text!r}: an instant in UTC", True, _instant(text) is not None)
+    if started and finished and finished < started:
+        check.notes.append(
+            f"it finished at {finished}, before it started at {started}: its machine's clock was"
+            " set back, or one of the two was changed"
+        )
+    left = [key for key in _LEFT_BEHIND if key in run.summary["jobs"]]
+    expected = list(_LEFT_BEHIND) if at.partial else []
+    check.expect(f"jobs left in a run that is {stated.status}", expected, left)
 
 
 def _instant(text: str | None) -> datetime | None:
@@ -160,92 +125,105 @@ def _instant(text: str | None) -> datetime | None:
     return instant if instant.utcoffset() == timedelta(0) else None
 
 
-_Event = dict[str, Any]
-_FILES = {"event-log": EVENTS, "reasons": REASONS, "cpu-memory": USAGE}
-_LEFT = ("completed", "killed", "failed", "rejected")
+def _observed(at: AuditedRun) -> list[tuple[str, bool]]:
+    """Return the files of observers that are declared or recorded, and whether one is declared."""
+    pairs = {"event-log": EVENTS, "reasons": REASONS, "cpu-memory": USAGE}
+    found = [(name, observer in at.declared.observers) for observer, name in pairs.items()]
+    # Files that came later are noted with the hashes.
+    return [(name, own) for name, own in found if own or name in at.run.manifest.files]
 
 
-def check_observer_files(run: RunDirectory, observers: Collection[str]) -> Iterator[Check]:
-    """Yield a check that the files of the scenario's observers are there, and no others."""
-    check = Check("files of observers are those of the scenario's observers")
-    for observer, name in _FILES.items():
-        # Files that came later are noted with the hashes.
-        if observer in observers or name in run.manifest.files:
-            is_there = (run.path / name).is_file()
-            check.expect(f"{name} is there", observer in observers, is_there)
-    if check.looked_at:
-        yield check
+@rule("files of observers are those of the scenario's observers", _observed)
+def observer_files(check: Check, at: AuditedRun) -> None:
+    """Check that the files of the scenario's observers are there, and no others."""
+    for name, declared in _observed(at):
+        check.expect(f"{name} is there", declared, (at.run.path / name).is_file())
 
 
-def check_usage(run: RunDirectory, rounds: RoundColumns) -> Iterator[Check]:
-    """Yield the check of the rows of `usage.parquet`, if the run has it."""
-    path = run.path / USAGE
-    if not path.is_file():
-        return
-    check = Check("the rows of usage.parquet are those of the rounds")
-    columns = {"round": rounds.number, "now": rounds.now, "queued": rounds.queued}
-    table = ParquetTable(path).read(*columns)
-    check.expect("rows of usage.parquet", len(rounds.now), table.num_rows)
+@rule(
+    "the rows of usage.parquet are those of the rounds",
+    lambda at: (at.run.path / USAGE).is_file(),
+)
+def usage(check: Check, at: AuditedRun) -> None:
+    """Check the rows of `usage.parquet`."""
+    rounds = at.rounds
+    columns = {"round": rounds.round, "now": rounds.now, "queued": rounds.queued}
+    table = ParquetTable(at.run.path / USAGE).read(*columns)
+    check.expect(f"rows of {USAGE}", len(rounds.now), len(table))
+    check.looked_at += len(table)
+    both = min(len(rounds.now), len(table))
     for name, expected in columns.items():
-        found = zip(expected.tolist(), table[name].to_pylist(), strict=False)
-        for number, (value, other) in enumerate(found, 1):
-            check.expect(f"{USAGE}, round {number}: {name}", value, other)
+        found, rows = table[name].to_numpy()[:both], np.arange(1, both + 1)
+        check.differ("{}, round {}: {}", expected[:both], found, USAGE, rows, name)
     check.notes.append("CPU times and memory were not checked: they follow from nothing")
-    yield check
 
 
-def check_event_log(
-    run: RunDirectory,
-    trace: TraceColumns,
-    attempts: RunColumns,
-    lost: LostColumns,
-    rounds: RoundColumns,
-) -> Iterator[Check]:
-    """Yield the check of `events.jsonl`, if the run has it.
+@rule(
+    "the log of events is that of the jobs and rounds, in order of time",
+    lambda at: (at.run.path / EVENTS).is_file(),
+)
+def event_log(check: Check, at: AuditedRun) -> None:
+    """Check the lines of `events.jsonl`.
 
     Submissions are in the order of the trace, ends in that of `jobs.parquet`, losses in that of
     `interruptions.parquet`. A round follows the starts and rejections of its decision.
     """
-    path = run.path / EVENTS
-    if not path.is_file():
-        return
-    check = Check("the log of events is that of the jobs and rounds, in order of time")
-    log = _Log(check, trace, attempts, lost, rounds)
-    with path.open(encoding="utf-8", errors="replace") as file:
+    log = _Log(check, at)
+    with (at.run.path / EVENTS).open(encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, 1):
             log.read(f"{EVENTS}, line {number}", line)
-    log.end(run.summary["jobs"] if run.partial else {})
-    yield check
+    log.end(at.run.summary["jobs"] if at.partial else {})
+
+
+_Event = dict[str, Any]
+_LEFT = ("completed", "killed", "failed", "rejected")
 
 
 class _Log:
     """The events so far, and those that follow from the other files, by kind and in order."""
 
-    def __init__(
-        self,
-        check: Check,
-        trace: TraceColumns,
-        attempts: RunColumns,
-        lost: LostColumns,
-        rounds: RoundColumns,
-    ) -> None:
-        self._check, self._attempts = check, attempts
+    def __init__(self, check: Check, at: AuditedRun) -> None:
+        self._check, self._attempts, self._by_dispatcher = check, at.attempts, at.jobs.dismissed
+        run, trace, lost, rounds = at.attempts, at.trace, at.lost, at.rounds
         # Rows of lost attempts lie behind those of `jobs.parquet`.
-        rows = np.flatnonzero(attempts.state != "requeued").tolist()
-        self._rows = {int(attempts.job_id[row]): row for row in rows}
-        self._first_place = np.concatenate(([0], np.cumsum(attempts.places))).tolist()
+        self._rows = {job_id: row for row, job_id in enumerate(at.jobs.job_id.tolist())}
+        self._first_place = np.concatenate(([0], np.cumsum(run.places))).tolist()
         self._starts: dict[int, list[int]] = {}
-        ran = np.flatnonzero(attempts.ran).tolist()
-        for row in sorted(ran, key=attempts.start_time.__getitem__, reverse=True):
-            self._starts.setdefault(int(attempts.job_id[row]), []).append(row)
+        ran = np.flatnonzero(run.ran)
+        for row in ran[np.argsort(-run.start_time[ran], kind="stable")].tolist():
+            self._starts.setdefault(int(run.job_id[row]), []).append(row)
+        rejected = at.jobs.state == "rejected"
+        left = np.where(rejected, at.jobs.submit_time, at.jobs.end_time)
+        # A submission has also the prediction, of those jobs that have a row.
         self._expected = {
-            "submitted": self._submissions(trace),
-            "left": self._ends(rows),
-            "interrupted": self._losses(lost),
-            "round": self._rounds(rounds),
+            "submitted": _events(
+                time=trace.submit_time,
+                event="submitted",
+                job_id=trace.job_id,
+                units=trace.units,
+            ),
+            "left": _events(time=left, event=at.jobs.state, job_id=at.jobs.job_id),
+            "interrupted": _events(
+                time=lost.end_time,
+                event="interrupted",
+                job_id=lost.job_id,
+                requeued=lost.requeued,
+            ),
+            "round": _events(
+                time=rounds.done,
+                event="round",
+                round=rounds.round,
+                queued=rounds.queued,
+                started=rounds.started,
+                waiting=rounds.waiting,
+            ),
         }
-        columns = (rounds.now, rounds.running, rounds.started, rounds.rejected)
-        self._decided = zip(*(column.tolist() for column in columns), strict=True)
+        self._decided = _events(
+            now=rounds.now,
+            running=rounds.running,
+            started=rounds.started,
+            rejected=rounds.rejected,
+        )
         self._time = -1
         self._previous: _Event = {}
         self._waiting: set[int] = set()
@@ -262,14 +240,14 @@ class _Log:
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             self._check.found(f"{where}: expected an event with a time, found {line[:80]!r}")
             return
-        if kind == "started":
-            expected = self._start(event)
-        else:
-            stream = "left" if kind in _LEFT else str(kind)
-            expected = next(self._expected.get(stream, iter(())), None)
-        if expected is not None and kind == "submitted" and job_id not in self._rows:
+        expected = self._start(event) if kind == "started" else self._next(kind)
+        if kind == "submitted" and expected is not None:
+            row = self._rows.get(expected["job_id"])
             # A job that a partial run left in the system: no other file has its prediction.
-            expected["predicted_run_time"] = event.get("predicted_run_time")
+            predicted = event.get("predicted_run_time")
+            if row is not None:
+                predicted = int(self._attempts.predicted_run_time[row])
+            expected["predicted_run_time"] = predicted
         # As text: `true`, `1` and `1.0` are equal in Python.
         if expected is None or _text(expected) != _text(event):
             self._check.expect(where, _text(expected), _text(event))
@@ -279,52 +257,58 @@ class _Log:
             self._check.found(f"{where}: time: expected at least {self._time}, found {time}")
         if kind != "rejected":
             self._time = time
-        self._follow(where, event)
+        self._follow(where, event, job_id)
         self._previous = event
 
     def end(self, left: dict[str, int]) -> None:
         """Check that no event is missing, and how many jobs are left, which a partial run tells."""
         for kind in ("left", "interrupted", "round", *(() if left else ("submitted",))):
+            missing = self._next(kind)
             self._check.looked_at += 1
-            missing = next(self._expected[kind], None)
             if missing is not None:
                 self._check.found(f"{EVENTS}: expected {_text(missing)}, found no such line")
         for name, jobs in (("waiting", self._waiting), ("running", self._running)):
             self._check.expect(f"jobs {name} at the end of {EVENTS}", left.get(name, 0), len(jobs))
 
-    def _follow(self, where: str, event: _Event) -> None:
+    def _next(self, kind: Any) -> _Event | None:
+        """Return the event of a kind that comes next; None after the last one."""
+        return next(self._expected.get("left" if kind in _LEFT else str(kind), iter(())), None)
+
+    def _follow(self, where: str, event: _Event, job_id: Any) -> None:
         """Move the job of an event between the sets of waiting and running jobs."""
-        kind, job_id = event["event"], event.get("job_id")
+        kind = event["event"]
         if kind == "round":
-            now, running, started, rejected = next(self._decided)
-            self._check.expect(f"{where}: starts before it", started, self._started)
+            decided = next(self._decided)
+            self._check.expect(f"{where}: starts before it", decided["started"], self._started)
+            rejected = decided["rejected"]
             self._check.expect(f"{where}: rejections before it", rejected, self._dismissed)
             self._check.expect(f"{where}: waiting jobs", event["waiting"], len(self._waiting))
             # How many ran before it is known as of the request, and holds if that was just now.
-            if now == event["time"]:
-                here = len(self._running) - started
-                self._check.expect(f"{where}: jobs running before it", running, here)
+            if decided["now"] == event["time"]:
+                here = len(self._running) - self._started
+                self._check.expect(f"{where}: jobs running before it", decided["running"], here)
             self._started = self._dismissed = 0
-            return
-        if kind == "failed":
-            # The attempt has ended with the event `interrupted` before.
-            return
-        assert job_id is not None
-        before = self._waiting if kind in ("started", "rejected") else self._running
-        if kind == "submitted":
+        elif kind == "submitted":
             self._waiting.add(job_id)
-        elif job_id not in before:
-            state = "running" if before is self._running else "waiting"
+        # The attempt of a failed job has ended with the event `interrupted` before.
+        elif kind != "failed":
+            self._move(where, event, job_id)
+
+    def _move(self, where: str, event: _Event, job_id: int) -> None:
+        kind = event["event"]
+        waits = kind in ("started", "rejected")
+        before = self._waiting if waits else self._running
+        if job_id not in before:
+            state = "waiting" if waits else "running"
             self._check.found(f"{where}: expected job {job_id} to be {state}, found it was not")
-        else:
-            before.remove(job_id)
+        before.discard(job_id)
         if kind == "started":
             self._running.add(job_id)
             self._started += 1
         elif kind == "interrupted" and event["requeued"]:
             self._waiting.add(job_id)
         elif kind == "rejected":
-            if self._attempts.rejected_by[self._rows[job_id]] == "dispatcher":
+            if self._by_dispatcher[self._rows[job_id]]:
                 self._dismissed += 1
             elif self._previous.get("job_id") != job_id:
                 self._check.found(f"{where}: expected behind the submission of job {job_id}")
@@ -347,32 +331,11 @@ class _Log:
             "node_units": self._attempts.node_units[places].tolist(),
         }
 
-    def _submissions(self, trace: TraceColumns) -> Iterator[_Event]:
-        columns = (trace.submit_time, trace.job_id, trace.units)
-        for time, job_id, units in zip(*(column.tolist() for column in columns), strict=True):
-            event = {"time": time, "event": "submitted", "job_id": job_id, "units": units}
-            row = self._rows.get(job_id)
-            if row is not None:
-                event["predicted_run_time"] = int(self._attempts.predicted_run_time[row])
-            yield event
 
-    def _ends(self, rows: list[int]) -> Iterator[_Event]:
-        run = self._attempts
-        for row in rows:
-            state = str(run.state[row])
-            time = int((run.submit_time if state == "rejected" else run.end_time)[row])
-            yield {"time": time, "event": state, "job_id": int(run.job_id[row])}
-
-    def _losses(self, lost: LostColumns) -> Iterator[_Event]:
-        columns = (lost.end_time, lost.job_id, lost.requeued)
-        for time, job_id, requeued in zip(*(column.tolist() for column in columns), strict=True):
-            yield {"time": time, "event": "interrupted", "job_id": job_id, "requeued": requeued}
-
-    def _rounds(self, rounds: RoundColumns) -> Iterator[_Event]:
-        columns = (rounds.done, rounds.number, rounds.queued, rounds.started, rounds.waiting)
-        names = ("time", "round", "queued", "started", "waiting")
-        for values in zip(*(column.tolist() for column in columns), strict=True):
-            yield {"event": "round", **dict(zip(names, values, strict=True))}
+def _events(**columns: Any) -> Iterator[_Event]:
+    """Yield an event for each row of some columns, of which one may be the same in all."""
+    lists = {k: repeat(v) if isinstance(v, str) else v.tolist() for k, v in columns.items()}
+    return (dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=False))
 
 
 def _text(event: object) -> str:

@@ -1,203 +1,179 @@
 """Checks that jobs kept clear of outages, and that losses to them add up."""
 
-import math
-from collections import Counter
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from hpcsched.audit.columns import LostColumns, RunColumns, TraceColumns
-from hpcsched.audit.job_checks import Match
-from hpcsched.audit.violations import Check
-from hpcsched.runs.directory import RunDirectory
+from hpcsched.audit.columns import AuditedRun, LostColumns, Replayed, match
+from hpcsched.audit.violations import Check, rule
 from hpcsched.runs.files import OUTAGES
 from hpcsched.runs.tables import ParquetTable
-from hpcsched.system.outages import Outages, down_time
-from hpcsched.system.system import IntArray, System
-
-Times = dict[int, IntArray]
-"""Instants in seconds, ascending, by node number."""
+from hpcsched.system.outages import down_time
+from hpcsched.system.system import IntArray
 
 
-def check_outages(
-    trace: TraceColumns,
-    run: tuple[RunColumns, LostColumns],
-    match: Match,
-    system: System,
-    outages: Outages,
-) -> Iterator[Check]:
-    """Yield the checks of outages and of lost attempts."""
-    attempts, lost = run
-    if outages.all:
-        down = down_time(outages.all)
-        starts = _by_node(down.node, down.start)
-        ends = _by_node(down.node, down.end)
-        yield _check_service(attempts, system, starts, ends)
-        yield _check_announced(attempts, system, outages)
-        yield _check_lost(trace, attempts, match, lost, starts)
-    # Without outages, no attempt of any job was lost.
-    yield _check_counts(attempts, lost, requeue=outages.requeue)
-
-
-def check_recorded_outages(run: RunDirectory, outages: Outages) -> Iterator[Check]:
-    """Yield the check that `outages.parquet` holds the declared outages, if there are any."""
-    if not outages.all and not (run.path / OUTAGES).is_file():
-        return
-    check = Check("the outages are those that the scenario declares, drawn again")
-    names = ("start_time", "end_time", "nodes", "kind", "name")
-    table = ParquetTable(run.path / OUTAGES).read(*names)
-    found = list(zip(*(table[name].to_pylist() for name in names), strict=True))
-    check.expect("outages", len(outages.all), len(found))
+@rule(
+    "the outages are those that the scenario declares, drawn again",
+    lambda at: at.outages.all or (at.run.path / OUTAGES).is_file(),
+)
+def recorded_outages(check: Check, at: AuditedRun) -> None:
+    """Check that `outages.parquet` holds the declared outages."""
+    rows = ParquetTable(at.run.path / OUTAGES).whole().to_pylist()
+    check.expect("outages", len(at.outages.all), len(rows))
     # Another number of rows is reported above.
-    for expected, (start, end, nodes, kind, name) in zip(outages.all, found, strict=False):
-        there = (start, end, tuple(nodes), kind, name)
-        check.expect("an outage", tuple(expected), there)
-    yield check
+    for expected, row in zip(at.outages.all, rows, strict=False):
+        start, end, kind, name, nodes = row.values()
+        check.expect("an outage", tuple(expected), (start, end, tuple(nodes), kind, name))
 
 
-def check_outage_figures(
-    summary: Mapping[str, Any],
-    attempts: RunColumns,
-    lost: LostColumns,
-    system: System,
-    outages: Outages,
-    *,
-    recorded: bool,
-) -> Iterator[Check]:
-    """Yield the check of the summary's figures of outages.
+@rule("nothing runs on a node that is out of service", lambda at: at.outages.all)
+def service(check: Check, at: Replayed) -> None:
+    """Check that no attempt is on a node that is out of service, at any instant."""
+    run, down = at.attempts, at.down
+    job, node, begin, end, _ = _places(run)
+    check.looked_at = len(node)
+    # A job of no length must find its node in service all the same.
+    keys, of_places = _ranked((down.node, down.start), (node, np.maximum(end, begin + 1)))
+    k = np.searchsorted(keys, of_places) - 1
+    hit = (k >= 0) & (down.node[k] == node) & (down.end[k] > begin)
+    message = "job {}, from {} to {}: node {} is out of service from {} to {}"
+    gone = at.node_names[down.node[k]], down.start[k], down.end[k]
+    check.found_at(hit, message, job, begin, end, *gone)
 
-    Parameters
-    ----------
-    recorded
-        True if the run has `outages.parquet`; the summary must have these figures then, and only
-        then.
-    """
-    stated = summary.get("outages")
-    if stated is None and not recorded:
+
+@rule(
+    "nothing starts that is predicted to run into an announced outage",
+    lambda at: at.outages.all,
+)
+def announced(check: Check, at: Replayed) -> None:
+    """Check that no job was started that was predicted to run into an announced outage."""
+    job, node, start, _, predicted = _places(at.attempts)
+    check.looked_at = len(node)
+    outages = [outage for outage in at.outages.all if outage.announced]
+    begins = sorted((node, outage.start) for outage in outages for node in outage.nodes)
+    if not begins:
         return
-    check = Check("the summary's figures of outages agree with the outages")
+    down, since = np.array(begins).T
+    keys, of_places = _ranked((down, since), (node, start))
+    # The first outage of the node after the start.
+    k = np.searchsorted(keys, of_places, side="right")
+    there, k = k < len(keys), np.minimum(k, len(keys) - 1)
+    hit = there & (down[k] == node) & (since[k] < predicted)
+    message = (
+        "job {}, started at {} and predicted to end at {}: an outage of node {} was"
+        " announced for {}"
+    )
+    check.found_at(hit, message, job, start, predicted, at.node_names[down[k]], since[k])
+
+
+def _places(run: Any) -> tuple[IntArray, ...]:
+    """Return job, node, start, end and predicted end of each place of the jobs that ran."""
+    row = run.place_row
+    ran = run.ran[row]
+    row, node = row[ran], run.node[ran]
+    start = run.start_time[row]
+    return run.job_id[row], node, start, run.end_time[row], start + run.predicted_run_time[row]
+
+
+def _ranked(*pairs: tuple[IntArray, IntArray]) -> list[IntArray]:
+    """Return whole numbers in the order of pairs of a node and a second."""
+    instants = np.unique(np.concatenate([time for _, time in pairs]))
+    return [node * len(instants) + np.searchsorted(instants, time) for node, time in pairs]
+
+
+@rule("attempts are lost only as a node goes out of service", lambda at: at.outages.all)
+def losses(check: Check, at: Replayed) -> None:
+    """Check that attempts were lost as one of their nodes went out of service, before their end."""
+    lost = at.lost
+    check.looked_at = len(lost.job_id)
+    row = lost.place_row
+    goes, ends = _ranked((at.down.node, at.down.start), (lost.node, lost.end_time[row]))
+    gone = np.bincount(row[np.isin(ends, goes)], minlength=len(lost.job_id)) > 0
+    message = "job {}: lost at {}, when none of its nodes went out of service"
+    check.found_at(~gone, message, lost.job_id, lost.end_time)
+    length, run_time = lost.end_time - lost.start_time, np.full(len(lost.job_id), np.inf)
+    rows, of = match(at.trace.job_id, lost.job_id)
+    run_time[rows] = at.trace.run_time[of]
+    message = "job {}: lost at {}, when it had ended, or not begun"
+    check.found_at((length < 0) | (length >= run_time), message, lost.job_id, lost.end_time)
+
+
+@rule("requeues, lost times and failures are those of the attempts that were lost")
+def losses_of_jobs(check: Check, at: Replayed) -> None:
+    """Check requeues, lost times and failures of jobs; without outages no attempt was lost."""
+    lost, run, again = at.lost, at.jobs, at.lost.requeued
+    if at.outages.requeue:
+        check.expect("attempts that were not tried again", 0, int((~again).sum()))
+    else:
+        check.expect("attempts that were tried again", 0, int(again.sum()))
+    rows, of = match(run.job_id, lost.job_id[again])
+    requeues, times = np.zeros((2, len(run.job_id)), dtype=np.int64)
+    np.add.at(requeues, of, 1)
+    np.add.at(times, of, (lost.end_time - lost.start_time)[again][rows])
+    check.looked_at += 2 * len(run.job_id)
+    check.differ("job {}: requeues", requeues, run.requeues, run.job_id)
+    check.differ("job {}: lost_time", times, run.lost_time, run.job_id)
+    expected, found = (_times(lost, ~again), _times(run, run.state == "failed"))
+    check.expect("failed jobs, with start and end", expected, found)
+
+
+def _times(columns: LostColumns, rows: Any) -> list[tuple[int, ...]]:
+    """Return job, start and end of some rows."""
+    chosen = (columns.job_id[rows], columns.start_time[rows], columns.end_time[rows])
+    return sorted(set(zip(*(column.tolist() for column in chosen), strict=True)))
+
+
+@rule("attempts that were lost are those of their jobs", lambda at: len(at.lost.job_id))
+def lost_requests(check: Check, at: Replayed) -> None:
+    """Check that lost attempts have the requests of their jobs, and failed ones their places."""
+    lost, trace, run = at.lost, at.trace, at.jobs
+    check.looked_at = len(lost.job_id)
+    message = "job {}: expected to be in the trace, found only as lost"
+    check.found_at(~np.isin(lost.job_id, trace.job_id), message, lost.job_id)
+    rows, of = match(trace.job_id, lost.job_id)
+    ids = lost.job_id[rows]
+    check.differ("job {}: units of a lost attempt", trace.units[of], lost.units[rows], ids)
+    for r, name in enumerate(at.system.resource_types):
+        expected, found = trace.unit_request[of, r], lost.unit_request[rows, r]
+        check.differ("job {}: unit_request of {} of a lost attempt", expected, found, ids, name)
+    failed = dict(zip(run.job_id.tolist(), _allocations(run, run.state == "failed"), strict=True))
+    for job_id, places in zip(
+        lost.job_id.tolist(), _allocations(lost, ~lost.requeued), strict=True
+    ):
+        if places is not None and job_id in trace.job_id:
+            check.expect(f"job {job_id}: nodes and units", failed.get(job_id), places)
+
+
+def _allocations(columns: LostColumns, rows: Any) -> list[list[tuple[int, int]] | None]:
+    """Return the nodes of some rows, with the units on each; None for the others."""
+    pairs = list(zip(columns.node.tolist(), columns.node_units.tolist(), strict=True))
+    ends = np.cumsum(columns.places)
+    spans = zip((ends - columns.places).tolist(), ends.tolist(), rows.tolist(), strict=True)
+    return [pairs[begin:end] if wanted else None for begin, end, wanted in spans]
+
+
+@rule(
+    "the summary's figures of outages agree with the outages",
+    lambda at: "outages" in at.run.summary or (at.run.path / OUTAGES).is_file(),
+)
+def outage_figures(check: Check, at: AuditedRun) -> None:
+    """Check that the summary has the figures of outages where the run records them."""
+    stated, recorded = at.run.summary.get("outages"), (at.run.path / OUTAGES).is_file()
     check.expect("outages: figures beside the file", recorded, stated is not None)
     # The check goes on without them, so that every missing figure is named.
     stated = stated or {}
-    seconds = lost.end_time - lost.start_time
-    rows = {job_id: row for row, job_id in enumerate(attempts.job_id.tolist())}
-    amounts = Counter(dict.fromkeys(system.resource_types, 0))
-    for job_id, time in zip(lost.job_id.tolist(), seconds.tolist(), strict=True):
-        row = rows.get(job_id)
-        if row is not None:
-            for r, name in enumerate(system.resource_types):
-                amounts[name] += int(attempts.units[row] * attempts.unit_request[row, r]) * time
-    kinds = dict.fromkeys(outage.kind for outage in outages.all)
-    down = {kind: down_time(o for o in outages.all if o.kind == kind) for kind in kinds}
-    for key, expected in (
-        ("interruptions", len(lost.job_id)),
-        ("requeued", int(lost.requeued.sum())),
-        ("lost_time", int(seconds.sum())),
-        ("lost_node_seconds", int((seconds * lost.places).sum())),
-        ("node_seconds_down", {kind: int((d.end - d.start).sum()) for kind, d in down.items()}),
-    ):
-        check.expect(f"outages.{key}", expected, stated.get(key))
-    # Unknown jobs are a violation of another check; their amounts cannot be known.
-    if set(lost.job_id.tolist()) <= set(rows):
-        check.expect("outages.lost_amounts", dict(amounts), stated.get("lost_amounts"))
-    yield check
-
-
-def _by_node(nodes: IntArray, times: IntArray) -> Times:
-    """Split times, ascending within each node, by node."""
-    return {int(node): times[nodes == node] for node in np.unique(nodes)}
-
-
-def _check_service(run: RunColumns, system: System, starts: Times, ends: Times) -> Check:
-    """Check that no attempt is on a node that is out of service, at any instant."""
-    check = Check("nothing runs on a node that is out of service")
-    row = run.place_row
-    counted = np.flatnonzero(run.ran[row])
-    check.looked_at = len(counted)
-    for p in counted.tolist():
-        node = int(run.node[p])
-        if node not in starts:
-            continue
-        begin, end = int(run.start_time[row[p]]), int(run.end_time[row[p]])
-        # A job of no length must find its node in service all the same.
-        k = int(np.searchsorted(starts[node], max(end, begin + 1))) - 1
-        if k >= 0 and ends[node][k] > begin:
-            check.found(
-                f"job {run.job_id[row[p]]}, from {begin} to {end}: node {system.node_name(node)} is"
-                f" out of service from {starts[node][k]} to {ends[node][k]}"
-            )
-    return check
-
-
-def _check_announced(run: RunColumns, system: System, outages: Outages) -> Check:
-    """Check that no job was started that was predicted to run into an announced outage."""
-    check = Check("nothing starts that is predicted to run into an announced outage")
-    begins: dict[int, list[int]] = {}
-    for outage in sorted(o for o in outages.all if o.announced):
-        for node in outage.nodes:
-            begins.setdefault(node, []).append(outage.start)
-    arrays = {node: np.array(times) for node, times in begins.items()}
-    row = run.place_row
-    counted = np.flatnonzero(run.ran[row])
-    check.looked_at = len(counted)
-    for p in counted.tolist():
-        times = arrays.get(int(run.node[p]))
-        if times is None:
-            continue
-        start = int(run.start_time[row[p]])
-        predicted = start + int(run.predicted_run_time[row[p]])
-        # The first outage of the node after the start.
-        k = int(np.searchsorted(times, start, side="right"))
-        if k < len(times) and times[k] < predicted:
-            check.found(
-                f"job {run.job_id[row[p]]}, started at {start} and predicted to end at {predicted}:"
-                f" an outage of node {system.node_name(int(run.node[p]))} was announced for"
-                f" {times[k]}"
-            )
-    return check
-
-
-def _check_lost(
-    trace: TraceColumns, run: RunColumns, match: Match, lost: LostColumns, starts: Times
-) -> Check:
-    """Check that attempts were lost as one of their nodes went out of service, before their end."""
-    check = Check("attempts are lost only as a node goes out of service", len(lost.job_id))
-    rows, of = match
-    run_times = dict(zip(run.job_id[rows].tolist(), trace.run_time[of].tolist(), strict=True))
-    first = np.concatenate(([0], np.cumsum(lost.places)))
-    for k, job_id in enumerate(lost.job_id.tolist()):
-        begin, end = int(lost.start_time[k]), int(lost.end_time[k])
-        nodes = lost.node[first[k] : first[k + 1]].tolist()
-        if not any(end in starts.get(node, ()) for node in nodes):
-            check.found(f"job {job_id}: lost at {end}, when none of its nodes went out of service")
-        if end < begin or end >= begin + run_times.get(job_id, math.inf):
-            check.found(f"job {job_id}: lost at {end}, when it had ended, or not begun")
-    return check
-
-
-def _check_counts(run: RunColumns, lost: LostColumns, *, requeue: bool) -> Check:
-    """Check requeues, lost times and failures of jobs against the lost attempts."""
-    check = Check("requeues, lost times and failures are those of the attempts that were lost")
-    again = lost.requeued
-    requeues = Counter(lost.job_id[again].tolist())
-    times: Counter[int] = Counter()
-    for k in np.flatnonzero(again).tolist():
-        times[int(lost.job_id[k])] += int(lost.end_time[k] - lost.start_time[k])
-    failed = {
-        (int(lost.job_id[k]), int(lost.start_time[k]), int(lost.end_time[k]))
-        for k in np.flatnonzero(~again).tolist()
+    lost, seconds = at.lost, at.lost.end_time - at.lost.start_time
+    # Python integers: bytes × seconds may need more than 64 bits.
+    amounts = (lost.units * seconds)[:, np.newaxis] * lost.unit_request.astype(object)
+    kinds = dict.fromkeys(outage.kind for outage in at.outages.all)
+    down = {kind: down_time(o for o in at.outages.all if o.kind == kind) for kind in kinds}
+    figures = {
+        "interruptions": len(lost.job_id),
+        "requeued": int(lost.requeued.sum()),
+        "lost_time": int(seconds.sum()),
+        "lost_node_seconds": int((seconds * lost.places).sum()),
+        "node_seconds_down": {kind: int((d.end - d.start).sum()) for kind, d in down.items()},
+        "lost_amounts": dict(zip(at.system.resource_types, amounts.sum(axis=0), strict=True)),
     }
-    if requeue:
-        check.expect("attempts that were not tried again", 0, len(failed))
-    else:
-        check.expect("attempts that were tried again", 0, int(again.sum()))
-    of_jobs = set()
-    for row in np.flatnonzero(run.state != "requeued").tolist():
-        job_id = int(run.job_id[row])
-        check.expect(f"job {job_id}: requeues", requeues[job_id], int(run.requeues[row]))
-        check.expect(f"job {job_id}: lost_time", times[job_id], int(run.lost_time[row]))
-        if run.state[row] == "failed":
-            of_jobs.add((job_id, int(run.start_time[row]), int(run.end_time[row])))
-    check.expect("failed jobs, with start and end", sorted(failed), sorted(of_jobs))
-    return check
+    for key, expected in figures.items():
+        check.expect(f"outages.{key}", expected, stated.get(key))

@@ -1,56 +1,18 @@
 """Checks of `rounds.parquet`: instants, numbers of jobs, latency, choices, requested rounds."""
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
-from hpcsched.audit.columns import Charge, LostColumns, RunColumns, TraceColumns
-from hpcsched.audit.job_checks import DueTimes
-from hpcsched.audit.violations import Check
-from hpcsched.runs.directory import RunDirectory
-from hpcsched.system.outages import Outages
+from hpcsched.audit.columns import LARGEST, Amounts, AuditedRun, RoundColumns, sums_upto
+from hpcsched.audit.violations import TOLERANCE, BoolArray, Check, rule
 from hpcsched.system.system import IntArray, System
-from hpcsched.workload.site_partitions import Partitions
 
-
-@dataclass(frozen=True, slots=True)
-class RoundColumns:
-    """Rows of `rounds.parquet`, `[K]`.
-
-    Attributes
-    ----------
-    done
-        Second at which the decision took effect.
-    variables
-        Variables of the solver's model; 0 where no solver was asked.
-    call_again_at
-        Second for which the dispatcher asked for another round; None where it did not.
-    """
-
-    number: IntArray
-    now: IntArray
-    done: IntArray
-    queued: IntArray
-    running: IntArray
-    started: IntArray
-    rejected: IntArray
-    waiting: IntArray
-    decision_time: list[float]
-    variables: list[int]
-    call_again_at: list[int | None]
-
-    def rejected_at(self, refused: int) -> IntArray:
-        """Return the round, from 0, that rejected each of `refused` jobs, in order of their rows.
-
-        Rows are in the order in which jobs left, so that the first rejected ones belong to the
-        first round that rejected some. Jobs beyond the counts of the rounds get the number of
-        rounds.
-        """
-        return np.searchsorted(np.cumsum(self.rejected), np.arange(refused), side="right")
+_ROUND = "round {}, second {}: {}"
+"""Name of a row and a column in messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +25,10 @@ class Happenings:
         Entries into the queue, those of requeued jobs included.
     events
         All submissions and ends, each once.
+    ends
+        Ends of attempts that had a length.
+    instant
+        Starts of those that had none.
     """
 
     arrivals: IntArray
@@ -71,112 +37,19 @@ class Happenings:
     instant: IntArray
 
 
-def read_rounds(run: RunDirectory) -> RoundColumns:
-    """Read the rows of `rounds.parquet`."""
-    names = ("round", "now", "latency", "queued", "running", "started", "rejected", "waiting")
-    table = run.rounds.read(*names, "decision_time", "solver", "call_again_at")
-    column = {name: table[name].to_numpy() for name in names}
-    calls = table["solver"].to_pylist()
-    return RoundColumns(
-        column["round"],
-        column["now"],
-        column["now"] + column["latency"],
-        column["queued"],
-        column["running"],
-        column["started"],
-        column["rejected"],
-        column["waiting"],
-        decision_time=table["decision_time"].to_pylist(),
-        variables=[0 if call is None else call["variables"] for call in calls],
-        call_again_at=table["call_again_at"].to_pylist(),
-    )
-
-
-def happenings(trace: TraceColumns, run: RunColumns, lost: LostColumns) -> Happenings:
-    """Return the events of the jobs of a trace; `run` has a row for each job that has left."""
+def happenings(at: AuditedRun) -> Happenings:
+    """Return the events of the jobs of a trace."""
+    run, lost, again, submits = at.jobs, at.lost, at.lost.requeued, at.trace.submit_time
     # A job that was refused at submission never enters the queue.
-    refused = (run.state == "rejected") & ~np.isin(run.rejected_by, ("", "dispatcher"))
-    queued = ~np.isin(trace.job_id, run.job_id[refused])
-    again = lost.requeued
+    refused = (run.state == "rejected") & (run.rejected_by != "") & ~run.dismissed
+    queued = ~np.isin(at.trace.job_id, run.job_id[refused])
     start = np.concatenate((run.start_time[run.ran], lost.start_time[again]))
     end = np.concatenate((run.end_time[run.ran], lost.end_time[again]))
     return Happenings(
-        arrivals=np.sort(np.concatenate((trace.submit_time[queued], lost.end_time[again]))),
-        events=np.unique(np.concatenate((trace.submit_time, end))),
+        arrivals=np.sort(np.concatenate((submits[queued], lost.end_time[again]))),
+        events=np.unique(np.concatenate((submits, end))),
         ends=np.sort(end[end > start]),
         instant=np.sort(start[end == start]),
-    )
-
-
-def check_round_rows(
-    run: RunColumns,
-    rounds: RoundColumns,
-    happened: Happenings,
-    conditions: "Conditions",
-    charge: Charge | None,
-    *,
-    partial: bool,
-) -> Check:
-    """Check instants of rounds, their latency, and the numbers of jobs in them.
-
-    Between two rounds the queue grows by arrivals; in a round it shrinks by starts and rejections.
-    A round is held at every instant at which a job arrives or ends while others wait, and possibly
-    at other instants that `conditions` name.
-
-    Parameters
-    ----------
-    charge
-        Declared dispatch latency; None if decisions take no simulated time.
-    """
-    check = Check("rounds are held when something happens, and meet the jobs that are there")
-    count = len(rounds.now)
-    check.looked_at = count
-    left = np.cumsum(rounds.started + rounds.rejected)
-    before = np.concatenate(([0], left))[:-1]
-    arrived = np.searchsorted(happened.arrivals, rounds.now, side="right")
-    met = np.searchsorted(happened.arrivals, rounds.done, side="right")
-    _expect(check, "round", rounds, np.arange(1, count + 1), rounds.number)
-    _expect(check, "queued", rounds, arrived - before, rounds.queued)
-    _expect(check, "waiting", rounds, met - left, rounds.waiting)
-    _check_running(check, rounds, happened)
-    _check_instants(check, rounds, happened, conditions, partial=partial)
-    _check_latency(check, rounds, conditions, charge)
-    _check_order(check, run, rounds)
-    return check
-
-
-def _expect(check: Check, name: str, rounds: RoundColumns, expected: Any, found: Any) -> None:
-    """Count a violation for each round in which a column differs from its expected values."""
-    check.found_at(
-        np.flatnonzero(expected != found),
-        lambda k: (
-            f"round {k + 1}, second {rounds.now[k]}: {name}: expected {expected[k]}, found"
-            f" {found[k]}"
-        ),
-    )
-
-
-def _check_running(check: Check, rounds: RoundColumns, happened: Happenings) -> None:
-    """Check the number of running jobs before each round.
-
-    The round that started a zero-length job is not recorded where an instant has several: then
-    there are two bounds.
-    """
-    before = np.concatenate(([0], np.cumsum(rounds.started)))[:-1]
-    ended = np.searchsorted(happened.ends, rounds.now, side="right")
-    earlier = np.searchsorted(happened.instant, rounds.now)
-    upto = np.searchsorted(happened.instant, rounds.now, side="right")
-    # Those that rounds of the same instant had started before.
-    first = np.searchsorted(rounds.done, rounds.now)
-    at_once = before - before[np.minimum(first, np.arange(len(before)))]
-    most = before - ended - earlier
-    least = most - np.minimum(upto - earlier, at_once)
-    check.found_at(
-        np.flatnonzero((rounds.running < least) | (rounds.running > most)),
-        lambda k: (
-            f"round {k + 1}, second {rounds.now[k]}: running: expected {least[k]} to {most[k]},"
-            f" found {rounds.running[k]}"
-        ),
     )
 
 
@@ -213,49 +86,93 @@ class Conditions:
         return self.hold_back or bool(self.instants) or bool(self.system.shared_resources)
 
 
-def conditions_of(
-    trace: TraceColumns,
-    run: RunColumns,
-    rounds: RoundColumns,
-    system: System,
-    *,
-    partitions: Partitions,
-    outages: Outages,
-    due: DueTimes | None = None,
-    planned: bool = False,
-) -> Conditions:
-    """Return the causes of rounds of a run: dependencies, outages, limits and shared resources.
+def conditions_of(at: AuditedRun) -> Conditions:
+    """Return the causes of rounds of a run: dependencies, outages, limits and shared resources."""
+    instants = {time for outage in at.outages.all for time in (outage.start, outage.end)}
+    if any(at.trace.after):
+        left = {time for time, _ in _leaving(at)}
+        instants |= {time + think for time in left for think in set(at.trace.think_time.tolist())}
+    if at.due is not None:
+        instants |= set(at.due.at.tolist())
+    if at.declared.offline:
+        # The whole trace was planned at once: a round may be held wherever a job starts.
+        instants |= set(at.jobs.start_time[at.jobs.ran].tolist())
+    return Conditions(at.holds_back, frozenset(instants), at.system)
 
-    Parameters
-    ----------
-    due
-        Recorded starts, if the dispatcher follows them.
-    planned
-        True if the whole trace was planned at once: a round may be held wherever a job starts.
+
+@rule("rounds are held when something happens, and meet the jobs that are there")
+def round_rows(check: Check, at: AuditedRun) -> None:
+    """Check instants of rounds, their latency, and the numbers of jobs in them."""
+    check_round_rows(check, at, happenings(at), conditions_of(at))
+
+
+def check_round_rows(
+    check: Check, at: AuditedRun, happened: Happenings, conditions: Conditions
+) -> None:
+    """Check rounds against what happened.
+
+    Between two rounds the queue grows by arrivals; in a round it shrinks by starts and rejections.
+    A round is held at every instant at which a job arrives or ends while others wait, and possibly
+    at other instants that `conditions` name.
     """
-    instants = {time for outage in outages.all for time in (outage.start, outage.end)}
-    waits = any(trace.after)
-    if waits:
-        left = {time for time, _ in _leaving(run, rounds)}
-        instants |= {time + think for time in left for think in set(trace.think_time.tolist())}
-    if due is not None:
-        instants |= set(due.at.tolist())
-    if planned:
-        instants |= set(run.start_time[run.ran].tolist())
-    limits = any(partition.limits_users for partition in partitions)
-    hold_back = waits or limits or bool(outages.all) or due is not None
-    return Conditions(hold_back, frozenset(instants), system)
+    rounds = at.rounds
+    check.looked_at = count = len(rounds.now)
+    left = np.cumsum(rounds.started + rounds.rejected)
+    before = np.concatenate(([0], left))[:-1]
+    arrived = np.searchsorted(happened.arrivals, rounds.now, side="right")
+    met = np.searchsorted(happened.arrivals, rounds.done, side="right")
+    where = np.arange(1, count + 1), rounds.now
+    check.differ(_ROUND, where[0], rounds.round, *where, "round")
+    check.differ(_ROUND, arrived - before, rounds.queued, *where, "queued")
+    check.differ(_ROUND, met - left, rounds.waiting, *where, "waiting")
+    _check_running(check, rounds, happened)
+    _check_instants(check, at, happened, conditions)
+    _check_latency(check, at, conditions)
+    last = None
+    for time, job_id in _leaving(at):
+        if last is not None and time < last:
+            message = "expected its row in order of leaving, found it left at"
+            check.found(f"job {job_id}: {message} {time}, after {last}")
+        last = time
+
+
+def _check_running(check: Check, rounds: RoundColumns, happened: Happenings) -> None:
+    """Check the number of running jobs before each round.
+
+    The round that started a zero-length job is not recorded where an instant has several: then
+    there are two bounds.
+    """
+    before = np.concatenate(([0], np.cumsum(rounds.started)))[:-1]
+    ended = np.searchsorted(happened.ends, rounds.now, side="right")
+    earlier = np.searchsorted(happened.instant, rounds.now)
+    upto = np.searchsorted(happened.instant, rounds.now, side="right")
+    # Those that rounds of the same instant had started before.
+    first = np.searchsorted(rounds.done, rounds.now)
+    at_once = before - before[np.minimum(first, np.arange(len(before)))]
+    most = before - ended - earlier
+    least = most - np.minimum(upto - earlier, at_once)
+    _expect_within(check, "running", rounds, (least, most), rounds.running)
+
+
+def _expect_within(
+    check: Check, name: str, rounds: RoundColumns, bounds: tuple[Amounts, Amounts], found: Amounts
+) -> None:
+    """Count a violation for each round with an amount outside its bounds."""
+    low, high = bounds
+
+    def expected(k: int) -> str:
+        return str(low[k]) if low[k] == high[k] else f"{low[k]} to {high[k]}"
+
+    where = np.arange(1, len(found) + 1), rounds.now
+    message = f"{_ROUND}: expected {{}}, found {{}}"
+    check.found_at(~((found >= low) & (found <= high)), message, *where, name, expected, found)
 
 
 def _check_instants(
-    check: Check,
-    rounds: RoundColumns,
-    happened: Happenings,
-    conditions: Conditions,
-    *,
-    partial: bool,
+    check: Check, at: AuditedRun, happened: Happenings, conditions: Conditions
 ) -> None:
     """Check that each round is held at the first instant after the one before that calls for it."""
+    rounds = at.rounds
     events, arrivals = happened.events.tolist(), happened.arrivals.tolist()
     without_length = set(happened.instant.tolist())
     asked, done, waiting = rounds.now.tolist(), rounds.done.tolist(), rounds.waiting.tolist()
@@ -283,93 +200,64 @@ def _check_instants(
                 sooner = now is not None and since < now and (due is None or now < due)
                 if conditions.any or since in without_length:
                     may.add(since)
-        if now in may or (now is None and partial) or (sooner and conditions.may_be_at(now)):
+        if now in may or (now is None and at.partial) or (sooner and conditions.may_be_at(now)):
             continue
-        check.found(
-            f"round {k + 1}: expected at {_seconds(may)}, found"
-            f" {'none' if now is None else f'at second {now}'}"
-        )
+        known = " or ".join(map(str, sorted(time for time in may if time is not None)))
+        expected = f"second {known}" if known else "no second"
+        found = "none" if now is None else f"at second {now}"
+        check.found(f"round {k + 1}: expected at {expected}, found {found}")
 
 
-def _seconds(instants: set[int | None]) -> str:
-    """Name instants in a message."""
-    known = sorted(time for time in instants if time is not None)
-    return f"second {' or '.join(map(str, known))}" if known else "no second"
-
-
-def _check_latency(
-    check: Check, rounds: RoundColumns, conditions: Conditions, charge: Charge | None
-) -> None:
+def _check_latency(check: Check, at: AuditedRun, conditions: Conditions) -> None:
     """Check the latency of each round exactly, in fractions of seconds."""
+    rounds = at.rounds
     latency = rounds.done - rounds.now
-    if charge is None:
-        _expect(check, "latency", rounds, np.zeros_like(latency), latency)
-        return
-    if conditions.hold_back and charge.per_queued_job:
+    base, per_job, per_variable, measured = at.declared.charge or (Fraction(0),) * 4
+    if conditions.hold_back and per_job:
         check.notes.append(
             "latencies were not worked out again: how many jobs were held back is not recorded"
         )
         return
-    carried, expected = Fraction(0), []
-    for queued, variables, seconds in zip(
-        rounds.queued.tolist(), rounds.variables, rounds.decision_time, strict=True
-    ):
+    carried, expected = Fraction(0), np.zeros_like(latency)
+    of_rounds = rounds.queued.tolist(), rounds.variables, rounds.decision_time.tolist()
+    charged = zip(*of_rounds, strict=True) if at.declared.charge else ()
+    for k, (queued, variables, seconds) in enumerate(charged):
         # A dispatcher that is shown nothing is not asked, and takes no time at all.
         if seconds or not conditions.hold_back:
-            carried += charge.base + charge.per_queued_job * queued
-            carried += charge.per_variable * variables + charge.measured * Fraction(seconds)
+            carried += base + per_job * queued
+            carried += per_variable * variables + measured * Fraction(seconds)
         # Fractions of a second carry over to the next round, so that none is lost.
-        whole = int(carried)
-        expected.append(whole)
-        carried -= whole
-    _expect(check, "latency", rounds, np.array(expected), latency)
+        expected[k] = int(carried)
+        carried -= int(carried)
+    where = np.arange(1, len(latency) + 1), rounds.now
+    check.differ(_ROUND, expected, latency, *where, "latency")
 
 
-def _leaving(run: RunColumns, rounds: RoundColumns) -> Iterator[tuple[int, int]]:
+def _leaving(at: AuditedRun) -> Iterator[tuple[int, int]]:
     """Yield the second at which the job of each row left, and its id, in the order of rows."""
-    by_dispatcher = run.rejected_by == "dispatcher"
-    at = rounds.rejected_at(int(by_dispatcher.sum())).tolist()
-    rejecting = iter(at)
-    for row in range(len(run.job_id)):
-        if by_dispatcher[row]:
-            k = next(rejecting)
-            if k == len(rounds.done):
-                continue
-            time = int(rounds.done[k])
-        else:
-            time = int(run.end_time[row] if run.ran[row] else run.submit_time[row])
-        yield time, int(run.job_id[row])
+    run, rounds = at.jobs, at.rounds
+    left = np.where(run.ran, run.end_time, run.submit_time)
+    by = np.flatnonzero(run.dismissed)
+    k = rounds.rejected_at(len(by))
+    known = np.ones(len(left), dtype=np.bool_)
+    known[by] = k < len(rounds.done)
+    left[by[known[by]]] = rounds.done[k[known[by]]]
+    return zip(left[known].tolist(), run.job_id[known].tolist(), strict=True)
 
 
-def _check_order(check: Check, run: RunColumns, rounds: RoundColumns) -> None:
-    """Check that rows of jobs are in the order in which jobs left."""
-    last = None
-    for time, job_id in _leaving(run, rounds):
-        if last is not None and time < last:
-            check.found(
-                f"job {job_id}: expected its row in order of leaving, found it left at {time},"
-                f" after {last}"
-            )
-        last = time
+@rule(
+    "each chosen dispatcher is in the portfolio, and differs from the one before",
+    lambda at: at.declared.portfolio or any(map(any, _choices(at))),
+)
+def choices(check: Check, at: AuditedRun) -> None:
+    """Check the columns `chosen` and `because`.
 
-
-def check_choices(run: RunDirectory, portfolio: Sequence[str]) -> Iterator[Check]:
-    """Yield a check of the columns `chosen` and `because`, if any round states a choice.
-
-    Parameters
-    ----------
-    portfolio
-        Names of the dispatchers to choose from; empty for a dispatcher that does not choose. The
-        first round must state a choice; an empty cell means the choice of the round before.
+    The first round of a dispatcher that chooses must state a choice; an empty cell means the choice
+    of the round before. A run of another dispatcher must not state choices.
     """
-    table = run.rounds.read("round", "chosen", "because")
-    chosen, because = table["chosen"].to_pylist(), table["because"].to_pylist()
-    # A run of a dispatcher that does not choose must not state choices either.
-    if not portfolio and not any(chosen) and not any(because):
-        return
-    check = Check("each chosen dispatcher is in the portfolio, and differs from the one before")
+    portfolio = at.declared.portfolio
     present: str | None = None
-    for k, (name, why) in enumerate(zip(chosen, because, strict=True), start=1):
+    for k, (name, why) in enumerate(_choices(at), start=1):
         check.looked_at += 1
         if (name is None) != (why is None):
             check.found(f"round {k}: expected a choice with a reason, found {name!r}, {why!r}")
@@ -381,44 +269,130 @@ def check_choices(run: RunDirectory, portfolio: Sequence[str]) -> Iterator[Check
                 expected = f"one of {others}" if others else "none"
                 check.found(f"round {k}: chosen: expected {expected}, found {name!r}")
             present = name
-    yield check
 
 
-def check_call_again(
-    rounds: RoundColumns, *, allowed: bool, interval: int | None, exact: bool
-) -> Iterator[Check]:
-    """Yield a check of the column `call_again_at`, if any round has or should have a value.
+def _choices(at: AuditedRun) -> Iterator[tuple[str | None, str | None]]:
+    """Yield choice and reason of each round."""
+    table = at.run.rounds.read("chosen", "because")
+    return zip(table["chosen"].to_pylist(), table["because"].to_pylist(), strict=True)
 
-    Parameters
-    ----------
-    allowed
-        True if the dispatcher may ask for rounds.
-    interval
-        Seconds between two rounds of a backfill scheduler, for the next of which all others ask
-        while jobs wait; None without one.
-    exact
-        True if all queued jobs are shown to the dispatcher and its starts are carried out at once,
-        so that rounds of the backfill scheduler are known.
+
+@rule(
+    "rounds that the dispatcher asked for are at times that it may ask for",
+    lambda at: at.declared.calls_again or set(at.rounds.call_again_at) - {None},
+)
+def requested_rounds(check: Check, at: AuditedRun) -> None:
+    """Check the column `call_again_at`.
+
+    Of two rounds of a backfill scheduler, all others ask for the next while jobs wait. Its rounds
+    are known if all queued jobs are shown to it and its starts are carried out at once.
     """
-    if not allowed and not any(again is not None for again in rounds.call_again_at):
-        return
-    check = Check("rounds that the dispatcher asked for are at times that it may ask for")
+    rounds, interval = at.rounds, at.declared.backfill_interval
+    exact = at.declared.charge is None and not at.holds_back
     backfilled: list[int] = []
     for k, (now, again) in enumerate(
         zip(rounds.now.tolist(), rounds.call_again_at, strict=True), start=1
     ):
         check.looked_at += 1
         due = [time + interval for time in backfilled if interval and time + interval > now]
-        if not allowed and again is not None:
-            check.found(f"round {k}: call_again_at: expected none, found {again}")
+        where = f"round {k}: call_again_at: expected"
+        if not at.declared.calls_again and again is not None:
+            check.found(f"{where} none, found {again}")
         elif again is not None and again <= now:
-            check.found(f"round {k}: call_again_at: expected a time after {now}, found {again}")
+            check.found(f"{where} a time after {now}, found {again}")
         elif interval is not None:
             all_start = exact and rounds.started[k - 1] == rounds.queued[k - 1]
             expected = due[-1] if due and exact and not all_start else None
             if again != expected if exact else again is not None and again not in due:
-                asked = expected if exact else due
-                check.found(f"round {k}: call_again_at: expected {asked}, found {again}")
+                check.found(f"{where} {expected if exact else due}, found {again}")
             if again is None and not all_start:
                 backfilled.append(now)
-    yield check
+
+
+@rule("waiting and free amounts after each round follow from the jobs")
+def amounts_of_rounds(check: Check, at: AuditedRun) -> None:
+    """Check the amounts that waited, were free and were lost in each round, by resource type.
+
+    The round that started a job is not recorded where an instant has several: then there are two
+    bounds. Amounts of a partial run are not checked, since the jobs that were left are not
+    recorded.
+    """
+    if at.partial:
+        check.notes.append("amounts of rounds were not worked out again: jobs were left")
+        return
+    check.looked_at = len(at.rounds.now)
+    for what, (least, most) in (
+        ("waiting_amounts", _waiting(at)),
+        ("free_amounts", _free(at)),
+        ("lost_amounts", (_lost(at),) * 2),
+    ):
+        for r, resource in enumerate(at.system.resource_types):
+            name = f"{what}.{resource}"
+            parts = [batch for (batch,) in at.run.rounds.batches(name)]
+            found = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+            low, high = least[:, r], most[:, r]
+            if what == "lost_amounts":
+                close = np.isclose(low, found, rtol=TOLERANCE, atol=0)
+                low = high = np.where(close, found, low)
+            _expect_within(check, name, at.rounds, (low, high), found)
+
+
+def _of_instant(rounds: RoundColumns) -> tuple[BoolArray, BoolArray]:
+    """Return which rounds are the last of their instant, and which are the only one, `[K, 1]`."""
+    again = rounds.done[1:] == rounds.done[:-1]
+    last, first = np.append(~again, True), np.append(True, ~again)
+    count = len(rounds.done)
+    return last[:count, np.newaxis], (last & first)[:count, np.newaxis]
+
+
+def _waiting(at: AuditedRun) -> tuple[Amounts, Amounts]:
+    """Return the least and the largest amounts that may wait after each round, `[K, R]`."""
+    run, asked, ran, done = at.attempts, at.asked, at.attempts.ran, at.rounds.done
+    by = run.dismissed
+    queued = ran | by
+    came = sums_upto(at.waiting_since[queued], asked[queued], done)
+    refusing = at.rounds.rejected_at(int(by.sum()))
+    came = came - sums_upto(refusing, asked[by], np.arange(len(done)))
+    least = came - sums_upto(run.start_time[ran], asked[ran], done)
+    before = came - sums_upto(run.start_time[ran], asked[ran], done, "left")
+    most = np.where(_of_instant(at.rounds)[0], least, before)
+    return np.minimum(least, LARGEST), np.minimum(most, LARGEST)
+
+
+def _free(at: AuditedRun) -> tuple[Amounts, Amounts]:
+    """Return the least and the largest amounts that may be free after each round, `[K, R]`.
+
+    A zero-length job holds its amounts until the round is over.
+    """
+    run, held, done, down = at.attempts, at.allocated, at.rounds.done, at.down
+    lasting = run.ran & (run.end_time > run.start_time)
+    brief = run.ran & ~lasting
+    ended = sums_upto(run.end_time[lasting], held[lasting], done)
+    before = sums_upto(run.start_time[lasting], held[lasting], done, "left") - ended
+    after = sums_upto(run.start_time[lasting], held[lasting], done) - ended
+    at_once = sums_upto(run.start_time[brief], held[brief], done)
+    most = after + at_once - sums_upto(run.start_time[brief], held[brief], done, "left")
+    last, alone = _of_instant(at.rounds)
+    least = np.where(alone, most, np.where(last, after, before))
+    gone = at.system.capacity[down.node]
+    gone = sums_upto(down.start, gone, done) - sums_upto(down.end, gone, done)
+    # Both bounds exclude amounts on nodes that are out of service.
+    total = at.system.capacity.sum(axis=0) - gone
+    return total - most, total - least
+
+
+def _lost(at: AuditedRun) -> Amounts:
+    """Return ∫ min(amount waited for, amount free) dt while each decision was awaited, `[K, R]`."""
+    run, rounds, down = at.attempts, at.rounds, at.down
+    queued = run.ran | run.dismissed
+    ran, refusing = run.ran, rounds.rejected_at(int(run.dismissed.sum()))
+    known = refusing < len(rounds.done)
+    refused = rounds.done[refusing[known]]
+    moments = (at.waiting_since[queued], run.start_time[ran], run.end_time[ran], refused)
+    instants = np.unique(np.concatenate((*moments, *down[1:], rounds.now, rounds.done)))
+    dismissed = at.asked[run.dismissed][known]
+    idle = at.idle_amounts(queued, instants, (refused, dismissed))[:-1]
+    sums = np.cumsum(idle * np.diff(instants)[:, np.newaxis], axis=0)
+    sums = np.concatenate((np.zeros((1, idle.shape[1]), dtype=idle.dtype), sums))
+    begin, end = (np.searchsorted(instants, times) for times in (rounds.now, rounds.done))
+    return np.asarray(sums[end] - sums[begin], dtype=np.float64)

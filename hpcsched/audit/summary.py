@@ -3,124 +3,35 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from hpcsched.audit.columns import Declared, RunColumns, sums_upto
-from hpcsched.audit.violations import TOLERANCE, Check, compare
-from hpcsched.runs.directory import RunDirectory
+from hpcsched.audit.columns import Amounts, AuditedRun, Replayed
+from hpcsched.audit.violations import TOLERANCE, Check, rule
 from hpcsched.runs.solver_rounds import in_words, solver_rounds, warning
-from hpcsched.system.outages import DownTime, Outages, down_time
-from hpcsched.system.system import IntArray, System
-from hpcsched.workload.trace_source import TraceAccount
+from hpcsched.system.system import IntArray
 
 
-def lost_amounts(
-    run: RunColumns, system: System, *, rejected_wait: bool, down: DownTime | None
-) -> list[float]:
-    """Return ∫ min(amount waited for, amount free) dt of each resource type, in amount × seconds.
-
-    The instant at which a dispatcher rejected a job is not recorded, so that there are two bounds.
-    A job that was rejected at submission never waits. Attempts that were lost to outages are rows
-    with the state `requeued`: their jobs wait again from then on.
-
-    Parameters
-    ----------
-    rejected_wait
-        True: a job that the dispatcher rejected waits from its submission to the last instant of
-        the run. False: it does not wait.
-    down
-        Intervals in which nodes are not free; None without outages.
-    """
-    ran = run.ran
-    again = run.state == "requeued"
-    waits = ran | (run.rejected_by == "dispatcher") if rejected_wait else ran
-    waits = waits & ~again
-    allocated = allocated_amounts(run, system)[ran]
-    submits, starts, ends = run.submit_time[waits], run.start_time[ran], run.end_time[ran]
-    of_outages = () if down is None else (down.start, down.end)
-    instants = np.unique(np.concatenate((submits, starts, ends, *of_outages)))
-    lost: list[float] = []
-    for r, total in enumerate(system.capacity.sum(axis=0).tolist()):
-        asked = run.units * run.unit_request[:, r]
-        waiting = sums_upto(submits, asked[waits], instants)
-        waiting -= sums_upto(starts, asked[ran], instants)
-        # What was lost to an outage waits again from then on.
-        waiting += sums_upto(run.end_time[again], asked[again], instants)
-        busy = sums_upto(starts, allocated[:, r], instants)
-        busy -= sums_upto(ends, allocated[:, r], instants)
-        if down is not None:
-            gone = system.capacity[down.node, r]
-            busy += sums_upto(down.start, gone, instants) - sums_upto(down.end, gone, instants)
-        idle = np.minimum(waiting, total - busy)[:-1].astype(np.float64)
-        lost.append(float(np.sum(idle * np.diff(instants))))
-    return lost
-
-
-def allocated_amounts(run: RunColumns, system: System) -> IntArray:
-    """Return the amounts that each job holds while it runs, `[J, R]`.
-
-    An exclusive job holds its nodes whole.
-    """
-    allocated = run.units[:, np.newaxis] * run.unit_request
-    row = run.place_row
-    exists = run.on_known_nodes(system)
-    whole = np.zeros_like(allocated)
-    np.add.at(whole, row[exists], system.capacity[run.node[exists]])
-    return np.where(run.flags["exclusive"][:, np.newaxis], whole, allocated)
-
-
-Values = npt.NDArray[Any]
-
-
-def mean(values: Values) -> float | None:
+def mean(values: Amounts) -> float | None:
     """Return the mean; None of no values."""
     return float(np.mean(values)) if len(values) else None
 
 
 class Figures:
-    """Figures over the jobs that ran; times in seconds.
+    """Figures over the jobs that ran; times in seconds."""
 
-    Parameters
-    ----------
-    down
-        Intervals in which nodes are out of service; None without outages.
-    """
-
-    def __init__(
-        self,
-        run: RunColumns,
-        system: System,
-        attempts: RunColumns,
-        down: DownTime | None,
-    ) -> None:
-        self._run, self._system, self._attempts, self._down = run, system, attempts, down
-        ran = np.flatnonzero(run.ran)
-        self._ran = ran
-        self.wait: IntArray = run.start_time[ran] - run.submit_time[ran]
-        self.response: IntArray = run.end_time[ran] - run.submit_time[ran]
+    def __init__(self, at: Replayed) -> None:
+        run, ran = at.jobs, at.jobs.ran
+        self._at, self._demand = at, run.demand[ran]
+        self.submit: IntArray = run.submit_time[ran]
+        self.wait: IntArray = run.start_time[ran] - self.submit
+        self.response: IntArray = run.end_time[ran] - self.submit
         self.run_time: IntArray = run.end_time[ran] - run.start_time[ran]
-        self._demand = [run.demand[row] for row in ran.tolist()]
         self.makespan: int | None = (
-            int(run.end_time[ran].max() - run.submit_time[ran].min()) if len(ran) else None
+            int(run.end_time[ran].max() - self.submit.min()) if ran.any() else None
         )
-
-    def metrics(self, parameters: Mapping[str, Mapping[str, Any]]) -> dict[str, float | None]:
-        """Return all built-in metrics but the loss of capacity."""
-        return {
-            "mean_bounded_slowdown": self.objective(
-                "mean_bounded_slowdown", parameters["mean_bounded_slowdown"]
-            ),
-            "mean_slowdown": self.objective("mean_slowdown", {}),
-            "mean_wait_time": mean(self.wait),
-            "mean_response_time": self.objective("mean_response_time", {}),
-            "area_weighted_response_time": self.objective("area_weighted_response_time", {}),
-            "p2sf": self.objective("p2sf", parameters["p2sf"]),
-            "utilization": max(self.utilization().values(), default=None),
-            "makespan": self.makespan,
-        }
 
     def objective(self, name: str, parameters: Mapping[str, Any]) -> float | None:
         """Return the value of a built-in objective; None if it has none."""
@@ -134,6 +45,7 @@ class Figures:
             "area_weighted_response_time": self._area_weighted,
             "p2sf": lambda: self._specific(parameters["alpha"]),
             "makespan": lambda: self.makespan,
+            "utilization": lambda: max(self.utilization.values(), default=None),
             "weighted_sum": lambda: self._weighted_sum(parameters["terms"]),
         }
         return formulas[name]()
@@ -149,85 +61,53 @@ class Figures:
             total += term["weight"] * value
         return total
 
-    def bounded_slowdown(self, tau: int) -> Values:
+    def bounded_slowdown(self, tau: int) -> Amounts:
         """Return the bounded slowdown of each job that ran, `[J]`; `tau` in seconds."""
         return np.maximum(self.response / np.maximum(self.run_time, tau), 1.0)
 
     def _area_weighted(self) -> float | None:
         # Python integers: area × response exceeds 64 bits on large systems.
-        areas = [r * d for r, d in zip(self._demand, self.run_time.tolist(), strict=True)]
-        total = sum(areas)
-        weighted = sum(a * f for a, f in zip(areas, self.response.tolist(), strict=True))
-        return weighted / total if total else None
+        areas = self._demand * self.run_time
+        total = areas.sum()
+        return (areas * self.response).sum() / total if total else None
 
     def _specific(self, alpha: float) -> float | None:
         """Return equation (6) of DEBS 2024 term by term, exactly for a whole α."""
-        wait, response, demand = (
-            np.array(values, dtype=object)
-            for values in (self.wait.tolist(), self.response.tolist(), self._demand)
-        )
         # Differences of large powers cancel in floats; integers are exact for a whole α.
         a: Any = int(alpha)
+        kind: Any = object
         if a != alpha:
-            a = np.longdouble(alpha)
-            wait, response = (values.astype(np.longdouble) for values in (wait, response))
-        upper = np.sum(demand * (response ** (a + 2) - wait ** (a + 2)))
-        lower = np.sum(demand * (response ** (a + 1) - wait ** (a + 1)))
+            a, kind = np.longdouble(alpha), np.longdouble
+        wait, response = self.wait.astype(kind), self.response.astype(kind)
+        upper = np.sum(self._demand * (response ** (a + 2) - wait ** (a + 2)))
+        lower = np.sum(self._demand * (response ** (a + 1) - wait ** (a + 1)))
         return float((alpha + 1) / (alpha + 2) * float(upper / lower)) if lower else None
 
+    @cached_property
     def utilization(self) -> dict[str, float]:
-        """Return the utilization of each resource type, a share."""
-        run, used = self._run, {}
-        for name, whole in self._whole().items():
-            k = self._system.resource_types.index(name)
-            amounts = (run.units * run.unit_request[:, k])[self._ran].astype(np.float64)
-            used[name] = float(amounts @ self.run_time) / whole
-        return used
+        """Utilization of each resource type, a share."""
+        run, ran = self._at.jobs, self._at.jobs.ran
+        amounts = (run.units[:, np.newaxis] * run.unit_request)[ran].astype(np.float64)
+        return self._shares(self.run_time @ amounts)
 
     def loss_of_capacity(self, *, rejected_wait: bool) -> dict[str, float]:
-        """Return the loss of capacity of each resource type, a share (see `lost_amounts`)."""
-        lost = lost_amounts(
-            self._attempts, self._system, rejected_wait=rejected_wait, down=self._down
-        )
-        by_name = dict(zip(self._system.resource_types, lost, strict=True))
-        return {name: by_name[name] / whole for name, whole in self._whole().items()}
+        """Return the loss of capacity of each resource type, a share."""
+        return self._shares(lost_amounts(self._at, rejected_wait=rejected_wait))
 
-    def _whole(self) -> dict[str, int]:
-        """Return capacity × makespan of each resource type, less the parts out of service."""
+    def _shares(self, amounts: Any) -> dict[str, float]:
+        """Return amounts as shares of capacity × makespan, less the parts out of service."""
         if not self.makespan:
             return {}
-        capacity, names = self._system.capacity, self._system.resource_types
-        whole = [total * self.makespan for total in capacity.sum(axis=0).tolist()]
-        if self._down is not None:
-            first = int(self._run.submit_time[self._ran].min())
-            length = self._down.within(first, first + self.makespan)
-            for node, seconds in zip(self._down.node.tolist(), length.tolist(), strict=True):
-                whole = [
-                    w - c * seconds for w, c in zip(whole, capacity[node].tolist(), strict=True)
-                ]
-        return {name: amount for name, amount in zip(names, whole, strict=True) if amount > 0}
+        down, capacity = self._at.down, self._at.system.capacity.astype(object)
+        first = int(self.submit.min())
+        gone = down.within(first, first + self.makespan)[:, np.newaxis]
+        whole = capacity.sum(axis=0) * self.makespan - (capacity[down.node] * gone).sum(axis=0)
+        shares = zip(self._at.system.resource_types, amounts, whole, strict=True)
+        return {name: float(amount) / of for name, amount, of in shares if of > 0}
 
-    def percentiles(self, tau: int) -> dict[str, Values]:
-        """Return the sorted values that percentiles are taken from, by quantity."""
-        return {
-            "wait_time": np.sort(self.wait),
-            "response_time": np.sort(self.response),
-            "bounded_slowdown": np.sort(self.bounded_slowdown(tau)),
-        }
-
-    def of_class(self, least: int, most: int | None, tau: int) -> dict[str, float | None]:
-        """Return the figures of the jobs with a run time from `least` to `most` seconds.
-
-        Parameters
-        ----------
-        most
-            Largest run time of the class; None for no limit.
-        tau
-            Threshold of the bounded slowdown, in seconds.
-        """
-        mine = self.run_time >= least
-        if most is not None:
-            mine &= self.run_time <= most
+    def of_class(self, least: int, most: float, tau: int) -> dict[str, float | None]:
+        """Return the figures of the jobs with a run time from `least` to `most` seconds."""
+        mine = (self.run_time >= least) & (self.run_time <= most)
         some = mine & (self.run_time > 0)
         return {
             "jobs": int(mine.sum()),
@@ -238,193 +118,174 @@ class Figures:
         }
 
 
-_STATES = ("completed", "killed", "rejected", "failed")
+def lost_amounts(at: Replayed, *, rejected_wait: bool) -> Amounts:
+    """Return ∫ min(amount waited for, amount free) dt, in amount × seconds, `[R]`.
 
-
-def check_account(
-    jobs: dict[str, Any], run: RunColumns, account: TraceAccount, *, partial: bool
-) -> Check:
-    """Check that the counts of jobs balance, and equal those of the trace read again.
+    The instant at which a dispatcher rejected a job is not recorded, so that there are two bounds.
+    A job that was rejected at submission never waits.
 
     Parameters
     ----------
-    partial
-        True for an interrupted run, which has not read the whole trace.
+    rejected_wait
+        True: a job that the dispatcher rejected waits from its submission to the last instant of
+        the run. False: it does not wait.
     """
-    check = Check("the account of jobs balances, and is that of the trace read again")
-    by_state = {state: int((run.state == state).sum()) for state in _STATES}
+    run = at.attempts
+    waits = run.ran | run.dismissed if rejected_wait else run.ran
+    moments = at.waiting_since[waits], run.start_time[run.ran], run.end_time[run.ran]
+    instants = np.unique(np.concatenate((*moments, *at.down[1:])))
+    idle = at.idle_amounts(waits, instants)[:-1].astype(np.float64)
+    return np.asarray(np.diff(instants) @ idle)
+
+
+@rule("the account of jobs balances, and is that of the trace read again")
+def account(check: Check, at: AuditedRun) -> None:
+    """Check that the counts of jobs balance, and equal those of the trace read again."""
+    run, jobs, trace = at.jobs, at.run.summary["jobs"], at.source.account
+    states = ("completed", "killed", "rejected", "failed")
+    by_state = {state: int((run.state == state).sum()) for state in states}
     for state, count in by_state.items():
         check.expect(f"jobs {state}", count, jobs.get(state))
-    rules, counts = np.unique(run.rejected_by[run.rejected_by != ""], return_counts=True)
-    by_rule = dict(zip(rules.tolist(), counts.tolist(), strict=True))
-    check.expect("jobs rejected_by", by_rule, jobs.get("rejected_by"))
+    by_rule = Counter(run.rejected_by[run.rejected_by != ""].tolist())
+    check.expect("jobs rejected_by", dict(by_rule), jobs.get("rejected_by"))
     # Waiting and running jobs are left only in a partial run.
     left = jobs.get("waiting", 0) + jobs.get("running", 0)
     check.expect("jobs submitted", sum(by_state.values()) + left, jobs.get("submitted"))
     ahead, skipped = jobs.get("not_yet_submitted", 0), jobs.get("skipped", {})
     accounted = jobs.get("submitted", 0) + ahead + sum(skipped.values())
     check.expect("records read", accounted, jobs.get("read"))
-    if partial:
+    if at.partial:
         check.notes.append("the run is partial: its account of the trace covers what it had read")
-        return check
-    check.expect("records read in the trace", account.read, jobs.get("read"))
-    check.expect("jobs submitted in the trace", account.submitted, jobs.get("submitted"))
+        return
+    check.expect("records read in the trace", trace.read, jobs.get("read"))
+    check.expect("jobs submitted in the trace", trace.submitted, jobs.get("submitted"))
     for what in ("skipped", "clipped", "changed"):
-        expected, found = dict(getattr(account, what)), jobs.get(what, {})
+        expected, found = dict(getattr(trace, what)), jobs.get(what, {})
         check.expect(f"jobs.{what}: it is there", True, what in jobs)
         for reason in sorted({*expected, *found}):
             check.expect(f"{what} for {reason}", expected.get(reason, 0), found.get(reason, 0))
-    return check
 
 
-def check_rounds(run: RunDirectory, columns: RunColumns) -> Check:
+@rule("the rounds add up, and the summary's figures of them are right")
+def round_figures(check: Check, at: AuditedRun) -> None:
     """Check that rounds add up to the jobs, and the summary's counts to the rounds."""
-    check = Check("the rounds add up, and the summary's figures of them are right")
-    figures = run.summary["rounds"]
-    names = ("now", "latency", "started", "rejected", "fallback", "decision_time")
-    rounds = run.rounds.read(*names)
-    now, latency, started, rejected, fallback, seconds = (rounds[name].to_numpy() for name in names)
-    done = now + latency
-    check.expect("rounds", len(now), figures.get("count"))
-    check.expect("rounds with a fallback", int(fallback.sum()), figures.get("fallbacks"))
-    calls = run.rounds.read("solver")["solver"].to_pylist()
-    statuses = Counter(call["status"] for call in calls if call is not None)
+    rounds, figures, measured = at.rounds, at.run.summary["rounds"], at.run.timing["rounds"]
+    table = at.run.rounds.read("fallback", "solver")
+    calls = [call["status"] for call in table["solver"].to_pylist() if call is not None]
+    statuses = Counter(calls)
+    without_plan = len(calls) - statuses["optimal"] - statuses["feasible"]
+    fallbacks = int(table["fallback"].to_numpy().sum())
+    check.expect("rounds", len(rounds.now), figures.get("count"))
+    check.expect("rounds with a fallback", fallbacks, figures.get("fallbacks"))
     check.expect("rounds by what the solver answered", dict(statuses), figures.get("solver"))
-    asked = statuses.total()
-    without_plan = asked - statuses["optimal"] - statuses["feasible"]
-    check.expect("rounds that asked a solver", asked, figures.get("asked_solver"))
+    check.expect("rounds that asked a solver", len(calls), figures.get("asked_solver"))
     check.expect("rounds without a plan", without_plan, figures.get("without_plan"))
     if without_plan:
         called = solver_rounds(statuses)
         check.notes.append(warning(called) or in_words(called))
-    in_order = bool((latency >= 0).all() and (now[1:] >= done[:-1]).all())
+    now, done, seconds = rounds.now, rounds.done, np.sort(rounds.decision_time)
+    in_order = bool((done >= now).all() and (now[1:] >= done[:-1]).all())
     check.expect("rounds in order of time, one at a time", True, in_order)
-    mean = float(np.mean(seconds)) if len(seconds) else None
-    measured = run.timing["rounds"]
-    compare(check, "decision_time_mean", mean, measured.get("decision_time_mean"))
+    check.compare("decision_time_mean", mean(seconds), measured.get("decision_time_mean"))
     # Nearest rank in integers: a product with 0.99 would round at some counts.
     rank = (99 * len(seconds) + 99) // 100
-    p99 = np.sort(seconds)[rank - 1].item() if rank else None
-    compare(check, "decision_time_p99", p99, measured.get("decision_time_p99"))
-    if not run.partial:
-        in_jobs = int((columns.rejected_by == "dispatcher").sum())
-        check.expect("jobs rejected by all rounds", in_jobs, int(rejected.sum()))
-        _check_starts(check, columns.start_time[columns.ran], done, started)
-    return check
-
-
-def _check_starts(check: Check, start_time: IntArray, done: IntArray, started: IntArray) -> None:
-    """Check the number of starts at each instant against the rounds."""
+    p99 = seconds[rank - 1].item() if rank else None
+    check.compare("decision_time_p99", p99, measured.get("decision_time_p99"))
+    if at.partial:
+        return
+    run, started = at.attempts, rounds.started
+    dismissed, start_time = int(run.dismissed.sum()), run.start_time[run.ran]
+    check.expect("jobs rejected by all rounds", dismissed, int(rounds.rejected.sum()))
     check.expect("jobs started by all rounds", len(start_time), int(started.sum()))
-    instants, at = np.unique(np.concatenate((start_time, done)), return_inverse=True)
     # Compared per instant, since a round is not recorded with the jobs that it started.
-    by_jobs, by_rounds = (np.zeros(len(instants), dtype=np.int64) for _ in range(2))
-    np.add.at(by_jobs, at[: len(start_time)], 1)
-    np.add.at(by_rounds, at[len(start_time) :], started)
+    instants = np.unique(np.concatenate((start_time, done)))
+    by_jobs = np.bincount(np.searchsorted(instants, start_time), minlength=len(instants))
+    by_rounds = np.zeros_like(by_jobs)
+    np.add.at(by_rounds, np.searchsorted(instants, done), started)
     check.looked_at += len(instants)
-    check.found_at(
-        np.flatnonzero(by_jobs != by_rounds),
-        lambda k: (
-            f"second {instants[k]}: jobs started by rounds: expected {by_jobs[k]}, found"
-            f" {by_rounds[k]}"
-        ),
-    )
+    check.differ("second {}: jobs started by rounds", by_jobs, by_rounds, instants)
 
 
 _PROVED = 1e-6
 
 
-def check_offline(summary: Mapping[str, Any], *, expected: bool) -> Iterator[Check]:
-    """Yield a check of the lower bound, the gap and the claim of optimality.
+@rule(
+    "the off-line plan is not better than its lower bound, and the gap is right",
+    lambda at: (at.declared.offline and not at.partial) or "offline" in at.run.summary,
+)
+def offline_plan(check: Check, at: AuditedRun) -> None:
+    """Check the lower bound, the gap and the claim of optimality.
 
-    Parameters
-    ----------
-    expected
-        True for a complete run of a scenario that is planned at once: its summary must have these
-        figures, and no other may.
+    The summary of a complete run that is planned at once must have these figures, and no other.
     """
-    stated = summary.get("offline")
-    if stated is None and not expected:
-        return
-    check = Check("the off-line plan is not better than its lower bound, and the gap is right")
+    stated, expected = at.run.summary.get("offline"), at.declared.offline and not at.partial
     check.expect("offline: figures are there", expected, stated is not None)
     if stated is None:
-        yield check
         return
-    value = summary.get("objective", {}).get("value")
-    compare(check, "offline.value", value, stated.get("value"))
-    bound = stated.get("lower_bound")
+    value, bound = at.run.summary.get("objective", {}).get("value"), stated.get("lower_bound")
+    gap: float | None = None
+    check.compare("offline.value", value, stated.get("value"))
     if value is None or bound is None:
         check.notes.append("there is no lower bound")
-        check.expect("offline.gap", None, stated.get("gap"))
-        check.expect("offline.proved", None, stated.get("proved"))
-        yield check
-        return
-    check.looked_at += 1
-    if bound > value:
-        check.found(f"offline.lower_bound: expected at most {value}, found {bound}")
-    # Avoids 0 / 0 where an objective of 0 is proved optimal.
-    gap = 0.0 if value == bound else (value - bound) / abs(value)
-    compare(check, "offline.gap", gap, stated.get("gap"))
-    check.expect("offline.proved", gap <= _PROVED, stated.get("proved"))
-    yield check
+    else:
+        check.looked_at += 1
+        if bound > value:
+            check.found(f"offline.lower_bound: expected at most {value}, found {bound}")
+        # Avoids 0 / 0 where an objective of 0 is proved optimal.
+        gap = 0.0 if value == bound else (value - bound) / abs(value)
+    check.compare("offline.gap", gap, stated.get("gap"))
+    proved = None if gap is None else gap <= _PROVED
+    check.expect("offline.proved", proved, stated.get("proved"))
 
 
-def check_figures(
-    summary: Mapping[str, Any],
-    run: RunColumns,
-    system: System,
-    declared: Declared,
-    *,
-    partial: bool,
-    attempts: RunColumns,
-    outages: Outages,
-) -> Check:
-    """Check every figure of a summary within a relative tolerance of 10⁻⁹.
+@rule(f"every figure of the summary, worked out again, agrees within {TOLERANCE:g}")
+def summary_figures(check: Check, at: AuditedRun) -> None:
+    """Check every figure of a summary.
 
     The loss of capacity of a partial run is not checked, since its waiting jobs are not recorded;
     that of a run with jobs that the dispatcher rejected must lie between two bounds.
     """
-    check = Check(f"every figure of the summary, worked out again, agrees within {TOLERANCE:g}")
-    down = down_time(outages.all) if outages.all else None
-    figures = Figures(run, system, attempts, down)
-    parameters = declared.metric_parameters
+    summary, declared, figures = at.run.summary, at.declared, Figures(at)
     stated = summary["metrics"]
-    for name, expected in figures.metrics(parameters).items():
-        compare(check, f"metrics.{name}", expected, stated.get(name))
-    # Metrics of plugins have no second implementation to compare with.
-    known = {*figures.metrics(parameters), "loss_of_capacity"}
-    for name in stated:
-        if name not in known:
-            check.notes.append(f"metrics.{name} is a plugin's and was not worked out again")
     check.expect("metrics", sorted(declared.definitions), sorted(stated))
     for name, definition in declared.definitions.items():
-        whole = {**definition._asdict(), "parameters": dict(parameters[name])}
-        check.expect(f"definitions.{name}", whole, summary.get("definitions", {}).get(name))
-
-    _check_objective(check, summary.get("objective", {}), figures, declared)
-    utilization = figures.utilization()
-    stated_utilization = summary.get("utilization_by_resource", {})
-    check.expect("utilization_by_resource", sorted(utilization), sorted(stated_utilization))
-    for name, expected in utilization.items():
-        where = f"utilization_by_resource.{name}"
-        compare(check, where, expected, stated_utilization.get(name))
-    if partial:
+        found = summary.get("definitions", {}).get(name)
+        check.expect(f"definitions.{name}", dict(definition), found)
+        if name != "loss_of_capacity":
+            try:
+                expected = figures.objective(name, definition["parameters"])
+            except KeyError:
+                # Metrics of plugins have no second implementation to compare with.
+                note = f"metrics.{name} is a plugin's and was not worked out again"
+                check.notes.append(note)
+            else:
+                check.compare(f"metrics.{name}", expected, stated.get(name))
+    _check_objective(check, at, figures)
+    found = summary.get("utilization_by_resource", {})
+    check.expect("utilization_by_resource", sorted(figures.utilization), sorted(found))
+    check.compare_all("utilization_by_resource", figures.utilization, found)
+    if at.partial:
         check.notes.append("loss_of_capacity was not worked out again: jobs were left waiting")
     else:
-        _check_loss(check, summary, run, figures)
+        _check_loss(check, at, figures)
+    tau = declared.definitions["mean_bounded_slowdown"]["parameters"]["tau"]
+    _check_percentiles(check, at, figures, tau)
+    stated = summary.get("classes", [])
+    classes = list(_classes(declared.class_bounds))
+    check.expect("classes", [one["class"] for one in classes], [o.get("class") for o in stated])
+    for k, (one, found) in enumerate(zip(classes, stated, strict=False)):
+        least, most = one["run_time_from"], one["run_time_to"]
+        again = figures.of_class(least, math.inf if most is None else most, tau)
+        check.expect(f"classes[{k}]", sorted({*one, *again}), sorted(found))
+        for name in ("run_time_from", "run_time_to"):
+            check.expect(f"classes[{k}].{name}", one[name], found.get(name))
+        check.compare_all(f"classes[{k}]", again, found)
 
-    tau = parameters["mean_bounded_slowdown"]["tau"]
-    _check_percentiles(check, summary.get("percentiles", {}), figures, declared.percentiles, tau)
-    _check_classes(check, summary.get("classes", []), figures, declared.class_bounds, tau)
-    return check
 
-
-def _check_objective(
-    check: Check, stated: Mapping[str, Any], figures: Figures, declared: Declared
-) -> None:
+def _check_objective(check: Check, at: AuditedRun, figures: Figures) -> None:
     """Check name, parameters and value of the objective."""
-    name, own = declared.objective, dict(declared.objective_parameters)
+    name, own = at.declared.objective, dict(at.declared.objective_parameters)
+    stated = at.run.summary.get("objective", {})
     check.expect("objective.name", name, stated.get("name"))
     check.expect("objective.parameters", own, stated.get("parameters"))
     try:
@@ -435,79 +296,58 @@ def _check_objective(
         whose = "is a plugin's" if unknown == name else f"adds up {unknown}, a plugin's,"
         check.notes.append(f"the objective {name} {whose} and was not worked out again")
         return
-    compare(check, "objective.value", expected, stated.get("value"))
+    check.compare("objective.value", expected, stated.get("value"))
 
 
-def _check_loss(
-    check: Check, summary: Mapping[str, Any], run: RunColumns, figures: Figures
-) -> None:
+def _check_loss(check: Check, at: AuditedRun, figures: Figures) -> None:
     """Check the loss of capacity by resource type, and the metric of the busiest one."""
+    summary, used = at.run.summary, figures.utilization
     stated = summary.get("loss_of_capacity_by_resource", {})
     lower = figures.loss_of_capacity(rejected_wait=False)
-    used = figures.utilization()
-    busiest = max(used, key=used.__getitem__, default=None)
     found = {f"loss_of_capacity_by_resource.{name}": (name, stated.get(name)) for name in lower}
-    if busiest is not None:
+    if used:
+        busiest = max(used, key=used.__getitem__)
         found["metrics.loss_of_capacity"] = busiest, summary["metrics"].get("loss_of_capacity")
-    if not (run.rejected_by == "dispatcher").any():
+    if not at.jobs.dismissed.any():
         for where, (name, value) in found.items():
-            compare(check, where, lower[name], value)
+            check.compare(where, lower[name], value)
         return
     upper = figures.loss_of_capacity(rejected_wait=True)
     for where, (name, value) in found.items():
-        if not _lies_within(lower[name], value, upper[name]):
-            check.found(f"{where}: expected {lower[name]!r} to {upper[name]!r}, found {value!r}")
+        low, high, slack = lower[name], upper[name], TOLERANCE * upper[name]
+        check.looked_at += 1
+        if not isinstance(value, int | float) or not low - slack <= value <= high + slack:
+            check.found(f"{where}: expected {low!r} to {high!r}, found {value!r}")
     check.notes.append(
         "when jobs were rejected is not recorded: loss_of_capacity was checked against bounds"
     )
 
 
-def _lies_within(lower: float, found: Any, upper: float) -> bool:
-    """Return True if a figure lies between two bounds, within the tolerance."""
-    slack = TOLERANCE * upper
-    return isinstance(found, int | float) and lower - slack <= found <= upper + slack
-
-
-def _check_percentiles(
-    check: Check, stated: Mapping[str, Any], figures: Figures, percents: Sequence[int], tau: int
-) -> None:
+def _check_percentiles(check: Check, at: AuditedRun, figures: Figures, tau: int) -> None:
     """Check that the declared percentiles are there, and no other."""
-    again = figures.percentiles(tau)
-    check.expect("percentiles", sorted(again), sorted(stated))
-    for quantity, values in again.items():
+    percents, stated = at.declared.percentiles, at.run.summary.get("percentiles", {})
+    columns = {
+        "wait_time": figures.wait,
+        "response_time": figures.response,
+        "bounded_slowdown": figures.bounded_slowdown(tau),
+    }
+    check.expect("percentiles", sorted(columns), sorted(stated))
+    for quantity, values in columns.items():
+        ranks = {f"p{one}": max(math.ceil(one * len(values) / 100), 1) for one in percents}
+        ordered = np.sort(values).tolist()
+        again = {key: ordered[rank - 1] if ordered else None for key, rank in ranks.items()}
         found = stated.get(quantity, {})
-        wanted = sorted({f"p{percent}" for percent in percents})
-        check.expect(f"percentiles.{quantity}", wanted, sorted(found))
-        for percent in percents:
-            rank = math.ceil(percent * len(values) / 100)
-            expected = values[max(rank, 1) - 1].item() if len(values) else None
-            key = f"p{percent}"
-            compare(check, f"percentiles.{quantity}.{key}", expected, found.get(key))
+        check.expect(f"percentiles.{quantity}", sorted(again), sorted(found))
+        check.compare_all(f"percentiles.{quantity}", again, found)
 
 
-# Names that a summary gives to up to three classes; more are numbered.
-_CLASS_NAMES = {1: ("all",), 2: ("short", "long"), 3: ("short", "medium", "long")}
-
-
-def _check_classes(
-    check: Check,
-    stated: Sequence[Mapping[str, Any]],
-    figures: Figures,
-    bounds: Sequence[int],
-    tau: int,
-) -> None:
-    """Check that the declared classes are there, and no other."""
+def _classes(bounds: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """Yield name and bounds of each class: the first ends below its bound, the others with it."""
     count = len(bounds) + 1
-    names = _CLASS_NAMES.get(count, tuple(f"class {k + 1}" for k in range(count)))
-    check.expect("classes", list(names), [one.get("class") for one in stated])
-    for k, found in zip(range(count), stated, strict=False):
-        # The first class ends below its bound, and the others with theirs.
-        least = 0 if k == 0 else bounds[0] if k == 1 else bounds[k - 1] + 1
-        most = None if k == count - 1 else bounds[0] - 1 if k == 0 else bounds[k]
-        check.expect(f"classes[{k}].run_time_from", least, found.get("run_time_from"))
-        check.expect(f"classes[{k}].run_time_to", most, found.get("run_time_to"))
-        again = figures.of_class(least, most, tau)
-        keys = {"class", "run_time_from", "run_time_to", *again}
-        check.expect(f"classes[{k}]", sorted(keys), sorted(found))
-        for name, expected in again.items():
-            compare(check, f"classes[{k}].{name}", expected, found.get(name))
+    # Up to three classes have names; more are numbered.
+    named = {1: ("all",), 2: ("short", "long"), 3: ("short", "medium", "long")}
+    names = named.get(count, tuple(f"class {k + 1}" for k in range(count)))
+    ends = [bound - (not k) for k, bound in enumerate(bounds)]
+    spans = zip(names, [0, *(end + 1 for end in ends)], [*ends, None], strict=True)
+    for name, least, most in spans:
+        yield {"class": name, "run_time_from": least, "run_time_to": most}

@@ -1,11 +1,14 @@
-"""Results of an audit: checks, violations and notes."""
+"""Results of an audit: rules, checks, violations and notes."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from hpcsched.system.system import IntArray
+import numpy as np
+import numpy.typing as npt
+
+BoolArray = npt.NDArray[np.bool_]
 
 SHOWN = 10
 """Number of violations of one check that are spelt out; the rest are counted."""
@@ -45,11 +48,30 @@ class Check:
         if len(self.violations) < SHOWN:
             self.violations.append(message)
 
-    def found_at(self, places: IntArray, message: Callable[[int], str]) -> None:
-        """Count a violation at each place; only as many messages are made as are kept."""
+    def found_at(self, rows: BoolArray, message: str, *columns: Any) -> None:
+        """Count a violation in each row of a mask; only as many messages are made as are kept.
+
+        Parameters
+        ----------
+        message
+            Format string, filled with the row's value of each of the `columns`: an array, a
+            function of the row, or one value for all.
+        """
+        places = np.flatnonzero(rows)
         self.count += len(places)
-        kept = places[: max(SHOWN - len(self.violations), 0)]
-        self.violations += map(message, kept.tolist())
+        for k in places[: max(SHOWN - len(self.violations), 0)].tolist():
+            self.violations.append(message.format(*(_cell(column, k) for column in columns)))
+
+    def differ(self, what: str, expected: Any, found: Any, *columns: Any) -> None:
+        """Count a violation in each row in which two arrays differ.
+
+        Parameters
+        ----------
+        what
+            Names row and column, filled with `columns` as in `found_at`.
+        """
+        message = f"{what}: expected {{}}, found {{}}"
+        self.found_at(expected != found, message, *columns, expected, found)
 
     def lines(self) -> Iterator[str]:
         """Yield the outcome, then the violations and notes.
@@ -74,6 +96,31 @@ class Check:
         if expected != found:
             self.found(f"{what}: expected {expected}, found {found}")
 
+    def compare(self, what: str, expected: float | None, found: Any) -> None:
+        """Count a violation unless two figures agree within the tolerance, or both are None."""
+        self.looked_at += 1
+        if expected is None or not isinstance(found, int | float):
+            same = expected is found
+        else:
+            same = math.isclose(expected, found, rel_tol=TOLERANCE)
+        if not same:
+            self.found(f"{what}: expected {expected!r}, found {found!r}")
+
+    def compare_all(
+        self, where: str, expected: Mapping[str, float | None], found: Mapping[str, Any]
+    ) -> None:
+        """Compare figures by name."""
+        for name, value in expected.items():
+            self.compare(f"{where}.{name}", value, found.get(name))
+
+
+def _cell(column: Any, k: int) -> Any:
+    """Return the value of a column in row `k`."""
+    if callable(column):
+        return column(k)
+    value = column[k] if isinstance(column, np.ndarray) else column
+    return value.item() if isinstance(value, np.generic) else value
+
 
 @dataclass(frozen=True, slots=True)
 class AuditReport:
@@ -97,12 +144,28 @@ class AuditReport:
         return (line for check in self.checks for line in check.lines())
 
 
-def compare(check: Check, what: str, expected: float | None, found: Any) -> None:
-    """Count a violation unless two figures agree within the tolerance, or both are None."""
-    check.looked_at += 1
-    if expected is None or not isinstance(found, int | float):
-        same = expected is found
-    else:
-        same = math.isclose(expected, found, rel_tol=TOLERANCE)
-    if not same:
-        check.found(f"{what}: expected {expected!r}, found {found!r}")
+Seen_contra = TypeVar("Seen_contra", contravariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule(Generic[Seen_contra]):
+    """Rule of the audit; called with what it looks at, it returns its check, or None."""
+
+    claim: str
+    applies: Callable[[Any], object]
+    work: Callable[[Check, Seen_contra], None]
+
+    def __call__(self, at: Seen_contra) -> Check | None:
+        """Return the check of a run; None if the rule does not apply to it."""
+        if not self.applies(at):
+            return None
+        check = Check(self.claim)
+        self.work(check, at)
+        return check
+
+
+def rule(
+    claim: str, applies: Callable[[Any], object] = lambda _: True
+) -> Callable[[Callable[[Check, Seen_contra], None]], Rule[Seen_contra]]:
+    """Return a decorator that makes a function a rule, which `applies` to some runs."""
+    return lambda work: Rule(claim, applies, work)

@@ -24,7 +24,7 @@ from hpcsched.cli.options import (
     warn,
     with_option_groups,
 )
-from hpcsched.explain import explanation, explanation_rendering
+from hpcsched.explain.explanation import explain_run
 from hpcsched.report import studying
 from hpcsched.report.job_breakdown import breakdown_table, breakdown_values, class_kinds
 from hpcsched.report.run_choice import one_run_folder
@@ -209,11 +209,8 @@ def explain(
     must have recorded reasons: hpcsched run --explain.
     """
     run = RunDirectory.open(one_run_folder(directory))
-    found = explanation.explain_run(run, _number_of(job))
-    output.show(
-        lambda: explanation_rendering.explanation_text(found),
-        lambda: explanation_rendering.explanation_content(found),
-    )
+    found = explain_run(run, _number_of(job))
+    output.show(lambda: str(found), found.content)
 
 
 def _number_of(text: str) -> int:

@@ -4,20 +4,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import numpy as np
+import pyarrow as pa
 
-from hpcsched.audit.columns import RunColumns, flags_of, lost_columns, match, read_trace, with_lost
-from hpcsched.audit.job_checks import (
-    check_capacity,
-    check_dependencies,
-    check_places,
-    check_presence,
-    check_requests,
-    check_times,
+from hpcsched.audit.auditor import JOB_RULES
+from hpcsched.audit.columns import (
+    LostColumns,
+    Replayed,
+    RunColumns,
+    lost_columns,
+    read_trace,
+    run_columns,
 )
-from hpcsched.audit.outage_checks import check_outages
-from hpcsched.audit.partitions import check_partitions
-from hpcsched.audit.shared_resource_checks import check_shared_resources
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher, JobEventObserver
 from hpcsched.dispatching.objectives import BoundedSlowdown
@@ -28,12 +25,13 @@ from hpcsched.dispatching.rules.orders import ArrivalOrder, QueueOrder
 from hpcsched.errors import HpcschedError
 from hpcsched.prediction.predictor import Correction, OneSecond, Oracle, Predictor
 from hpcsched.prediction.predictors import RequestedTime
+from hpcsched.runs.columns import interruptions_schema
+from hpcsched.runs.recorder import table_of_jobs
 from hpcsched.simulation.event_loop import simulate
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import Interruption, JobRecord
 from hpcsched.system.outages import NO_OUTAGES, Outages
-from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import System
 from hpcsched.testing.building import SampleWorkload, sample_workloads, uniform_request
 from hpcsched.workload.job import TracedJob
@@ -134,63 +132,41 @@ def audit_replay(
     AssertionError
         If the replay is invalid, with all violations.
     """
-    # The audit reads columns, never the simulator's state, so that it cannot share its faults.
-    trace, run = read_trace(jobs, system), run_columns(records, system)
-    lost = lost_columns(
-        [(at.job.job_id, at.start_time, at.end_time, at.requeued) for at in interruptions],
-        [list(at.allocation.nodes) for at in interruptions],
-        [list(at.allocation.units) for at in interruptions],
+    # The audit reads tables, never the simulator's state, so that it cannot share its faults.
+    at = Replayed(
+        system=system,
+        trace=read_trace(jobs, system),
+        jobs=columns_of(records, system),
+        lost=lost_attempts(interruptions, system),
+        partitions=partitions,
+        outages=conditions.outages,
+        kill_at_requested_time=conditions.kill_at_requested_time,
     )
-    attempts = with_lost(run, lost)
-    rows, all_rows = match(trace, run), match(trace, attempts)
-    checks = (
-        check_presence(trace, run, partial=False),
-        check_requests(trace, run, rows, system),
-        check_times(trace, run, rows, kill_at_requested_time=conditions.kill_at_requested_time),
-        check_places(trace, attempts, all_rows, system),
-        check_capacity(attempts, system),
-        *check_dependencies(trace, run, rows),
-        *check_partitions(trace, attempts, all_rows, system, partitions),
-        *check_shared_resources(trace, attempts, all_rows, system),
-        *check_outages(trace, (attempts, lost), all_rows, system, conditions.outages),
-    )
-    violations = [violation for check in checks for violation in check.violations]
+    checks = [rule(at) for rule in JOB_RULES]
+    violations = [text for check in checks if check is not None for text in check.violations]
     if violations:
         raise AssertionError("\n".join(["the replay is not valid:", *violations]))
 
 
-def run_columns(records: Sequence[JobRecord], system: System) -> RunColumns:
-    """Return job records as the columns that the checks read."""
-    jobs = [record.job for record in records]
-    places = [record.allocation or NodeAllocation((), ()) for record in records]
-    # Rejected jobs have no start; `has_start` tells their 0 from the second 0.
-    start = np.array([record.start_time or 0 for record in records], dtype=np.int64)
-    end = np.array([record.end_time or 0 for record in records], dtype=np.int64)
-    requests = np.array([job.unit_request for job in jobs], dtype=np.int64)
-    return RunColumns(
-        job_id=np.array([job.job_id for job in jobs], dtype=np.int64),
-        submit_time=np.array([job.submit_time for job in jobs], dtype=np.int64),
-        units=np.array([job.units for job in jobs], dtype=np.int64),
-        unit_request=requests.reshape(len(jobs), len(system.resource_types)),
-        requested_time=np.array([job.requested_time for job in jobs], dtype=np.int64),
-        predicted_run_time=np.array([r.predicted_run_time for r in records], dtype=np.int64),
-        demand=[record.demand for record in records],
-        flags=flags_of([job.request for job in jobs]),
-        state=np.array([record.state for record in records], dtype=np.str_),
-        rejected_by=np.array([record.rejected_by or "" for record in records], dtype=np.str_),
-        has_start=np.array([record.start_time is not None for record in records], dtype=np.bool_),
-        start_time=start,
-        has_end=np.array([record.end_time is not None for record in records], dtype=np.bool_),
-        end_time=end,
-        has_run_time=np.array([record.end_time is not None for record in records], dtype=np.bool_),
-        run_time=end - start,
-        places=np.array([len(place.nodes) for place in places], dtype=np.int64),
-        unpaired=np.zeros(len(records), dtype=np.bool_),
-        node=np.array([node for place in places for node in place.nodes], dtype=np.int64),
-        node_units=np.array([units for place in places for units in place.units], dtype=np.int64),
-        requeues=np.array([record.requeues for record in records], dtype=np.int64),
-        lost_time=np.array([record.lost_time for record in records], dtype=np.int64),
-    )
+def columns_of(records: Sequence[JobRecord], system: System) -> RunColumns:
+    """Return job records as the audit sees their table."""
+    return run_columns(table_of_jobs(system, records), system)
+
+
+def lost_attempts(interruptions: Sequence[Interruption], system: System) -> LostColumns:
+    """Return lost attempts as the audit sees their table."""
+    rows = [
+        {
+            **at._asdict(),
+            "job_id": at.job.job_id,
+            "units": at.job.units,
+            "unit_request": at.job.unit_request,
+            "nodes": at.allocation.nodes,
+            "node_units": at.allocation.units,
+        }
+        for at in interruptions
+    ]
+    return lost_columns(pa.Table.from_pylist(rows, interruptions_schema()), system)
 
 
 SEEDS = range(3)

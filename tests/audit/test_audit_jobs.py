@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from hpcsched.audit.job_checks import check_presence, check_requests, check_times
+from hpcsched.audit import job_checks
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import Request
 from hpcsched.workload.job import TracedJob
 from tests.builders import changed_request
-from tests.runs.hand_made import SYSTEM, job, row, trace_and_run
+from tests.runs.hand_made import found_by, job, replayed, row
 
 PLACES = {0: 2}
 Changed = dict[str, Any]
@@ -30,8 +30,9 @@ HUGE = job(2, 10, 2**62 + 1, (16, 112, 2), 50)
 def times(changed: Changed, run_time: int = 50, *, kill: bool = False) -> list[str]:
     """Return what is found of job 1 that ran from 20 on, with some values changed."""
     traced = first(run_time)
-    trace, run, match = trace_and_run([traced], [row(traced, 20, PLACES, **changed)])
-    check = check_times(trace, run, match, kill_at_requested_time=kill)
+    at = replayed([traced], [row(traced, 20, PLACES, **changed)], kill_at_requested_time=kill)
+    check = job_checks.times(at)
+    assert check is not None
     assert check.looked_at == 1
     assert check.count == len(check.violations)
     return check.violations
@@ -72,10 +73,9 @@ def test_a_job_that_failed_may_end_at_any_time() -> None:
 
 def test_run_times() -> None:
     """They are what lies between start and end."""
-    trace, run, match = trace_and_run([first()], [row(first(), 20, PLACES)])
-    wrong = replace(run, run_time=run.run_time + 1)
-    check = check_times(trace, wrong, match, kill_at_requested_time=False)
-    assert check.violations == ["job 1: run_time: expected 50, found 51"]
+    at = replayed([first()], [row(first(), 20, PLACES)])
+    at.jobs.run_time = at.jobs.run_time + 1
+    assert found_by(job_checks.times(at)) == ["job 1: run_time: expected 50, found 51"]
 
 
 @pytest.mark.parametrize(
@@ -101,18 +101,16 @@ def test_killing(run_time: int, end: int, state: str) -> None:
 )
 def test_rejected_jobs(changed: Changed, found: list[str]) -> None:
     """They have what rejected them and nothing of a job that ran."""
-    trace, run, match = trace_and_run([first()], [row(first(), None, **changed)])
-    check = check_times(trace, run, match, kill_at_requested_time=True)
-    assert check.violations == [f"job 1: expected {text}" for text in found]
+    at = replayed([first()], [row(first(), None, **changed)], kill_at_requested_time=True)
+    assert found_by(job_checks.times(at)) == [f"job 1: expected {text}" for text in found]
 
 
 def test_places_of_a_rejected_job_that_do_not_match() -> None:
     """Nodes without units, or units without nodes, are places too."""
-    trace, run, match = trace_and_run([first()], [row(first(), None)])
-    check = check_times(
-        trace, replace(run, unpaired=~run.unpaired), match, kill_at_requested_time=True
-    )
-    assert check.violations == ["job 1: expected no start, end or places of a rejected job"]
+    at = replayed([first()], [row(first(), None)], kill_at_requested_time=True)
+    at.jobs.unpaired[:] = True
+    expected = "job 1: expected no start, end or places of a rejected job"
+    assert found_by(job_checks.times(at)) == [expected]
 
 
 @pytest.mark.parametrize("missing", ["start_time", "end_time"])
@@ -127,8 +125,11 @@ def requests(wanted: TracedJob, demand: float, changed: Changed, /, **in_trace: 
     """Return what is found of a job and a demand, with values of the run and the trace changed."""
     asked = {name: changed.pop(name) for name in Request._fields if name in changed}
     job_of_run = wanted._replace(job=changed_request(wanted.job, **asked)._replace(**changed))
-    trace, run, match = trace_and_run([wanted], [row(job_of_run, 20, PLACES, demand=demand)])
-    check = check_requests(replace(trace, **in_trace), run, match, SYSTEM)
+    at = replayed([wanted], [row(job_of_run, 20, PLACES, demand=0)])
+    at.trace = replace(at.trace, **in_trace)
+    at.jobs.demand[0] = demand
+    check = job_checks.requests(at)
+    assert check is not None
     assert check.looked_at == 1
     assert check.count == len(check.violations)
     return check.violations
@@ -153,9 +154,8 @@ def test_requests(changed: Changed, found: str | None) -> None:
 
 def test_demands() -> None:
     """Whole numbers are compared exactly; one that the file cannot hold is a float there."""
-    for wrong in (29, 28.5):
-        expected = f"job 1: demand: expected 28, found {wrong}"
-        assert requests(first(), wrong, {}) == [expected]
+    assert requests(first(), 29, {}) == ["job 1: demand: expected 28, found 29"]
+    assert requests(first(), 28.5, {}) == ["job 1: demand: expected 28.0, found 28.5"]
     exact = 2**53 + 1
     assert requests(first(), exact, {}, demand=[exact]) == []
     assert requests(first(), 2**53, {}, demand=[exact]) == [
@@ -184,18 +184,14 @@ def test_demands() -> None:
 def test_presence(ids: tuple[int, ...], partial: bool, found: list[str]) -> None:
     """Three jobs are in the trace; a partial run may lack some."""
     rows = [row(job(k, 0, 1, (1, 0, 0), 5), 0, {0: 1}) for k in ids]
-    trace, run, _ = trace_and_run([job(k, 0, 1, (1, 0, 0), 5) for k in (1, 2, 3)], rows)
-    check = check_presence(trace, run, partial=partial)
-    assert check.violations == found
-    assert check.looked_at == 3
-    often = "at most once" if partial else "exactly once"
-    assert check.claim == f"every job of the trace is there {often}, and no other"
+    at = replayed([job(k, 0, 1, (1, 0, 0), 5) for k in (1, 2, 3)], rows, partial=partial)
+    check = job_checks.presence(at)
+    assert check is not None
+    assert (check.violations, check.looked_at) == (found, 3)
 
 
 def test_a_job_that_is_twice_in_the_trace() -> None:
     """The trace is told, although a reader refuses such a trace before."""
     twice = [first(), first()]
-    trace, run, _ = trace_and_run(twice, [row(first(), 20, PLACES)])
-    assert check_presence(trace, run, partial=False).violations == [
-        "job 1: expected once in the trace, found 2 times"
-    ]
+    at = replayed(twice, [row(first(), 20, PLACES)])
+    assert found_by(job_checks.presence(at)) == ["job 1: expected once in the trace, found 2 times"]

@@ -1,22 +1,34 @@
 """The audit of runs that follow the starts of their log."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from hpcsched.audit.auditing import audit_directory
-from hpcsched.audit.columns import match
-from hpcsched.audit.job_checks import check_recorded_starts, due_times
+from hpcsched.audit.columns import due_times
+from hpcsched.audit.job_checks import recorded_starts
+from hpcsched.audit.violations import Check
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
+from hpcsched.system.system import System
 from tests.builders import alike
 from tests.dispatching.rules.test_recorded import write
-from tests.runs.columns_by_hand import Row, run_columns, trace_columns
+from tests.runs.columns_by_hand import Row, audited, seen
 
 SYSTEM = alike(2, core=1)
 FIGURES = {"jobs": 2, "without_start": 0, "later": 1, "later_time": 4, "latest": 4}
+
+
+def checked(
+    system: System, rows: list[Row], waits: dict[int, int] | None, **summary: Any
+) -> Check | None:
+    """Check rows of a log with these waits, or of a run that follows none."""
+    at = seen(system, rows)
+    due = None if waits is None else due_times(at.trace, waits)
+    return recorded_starts(audited(at, run=SimpleNamespace(summary=summary), due=due))
 
 
 def test_honest_runs(tmp_path: Path) -> None:
@@ -54,27 +66,17 @@ def test_by_hand(
         Row(1, first, 9, {0: 1, 1: 1}, submit=0, units=2),
         Row(2, second, 12, {0: 1}, submit=1),
     ]
-    trace, ran = trace_columns(SYSTEM, rows), run_columns(SYSTEM, rows)
-    (check,) = check_recorded_starts(
-        {"recorded_starts": {**FIGURES, **changes}},
-        (trace, ran, match(trace, ran)),
-        due_times(trace, waits),
-        SYSTEM,
-        partial=False,
-        held_back=False,
-    )
+    check = checked(SYSTEM, rows, waits, recorded_starts={**FIGURES, **changes})
+    assert check is not None
     assert len(check.violations) == len(violations)
     assert all(text in found for text, found in zip(violations, check.violations, strict=True))
 
 
 def test_figures_must_be_there_or_not() -> None:
     """A run that follows its log says how closely; another says nothing, and is not checked."""
-    trace, ran = trace_columns(SYSTEM, []), run_columns(SYSTEM, [])
-    jobs = (trace, ran, match(trace, ran))
-    kept = {"partial": False, "held_back": False}
-    assert not list(check_recorded_starts({}, jobs, None, SYSTEM, **kept))
-    for due, summary in ((due_times(trace, {}), {}), (None, {"recorded_starts": FIGURES})):
-        (check,) = check_recorded_starts(summary, jobs, due, SYSTEM, **kept)
+    assert checked(SYSTEM, [], None) is None
+    for check in (checked(SYSTEM, [], {}), checked(SYSTEM, [], None, recorded_starts=FIGURES)):
+        assert check is not None
         assert check.count == 1
 
 
@@ -82,16 +84,9 @@ def test_a_note_where_room_is_not_counted() -> None:
     """Whether jobs of several cores a unit had room depends on nodes: that is not worked out."""
     system = alike(2, core=4)
     rows = [Row(1, 5, 9, {0: 1}, request=(3,))]
-    trace, ran = trace_columns(system, rows), run_columns(system, rows)
     figures = {"jobs": 1, "without_start": 0, "later": 1, "later_time": 5, "latest": 5}
-    (check,) = check_recorded_starts(
-        {"recorded_starts": figures},
-        (trace, ran, match(trace, ran)),
-        due_times(trace, {1: 0}),
-        system,
-        partial=False,
-        held_back=False,
-    )
+    check = checked(system, rows, {1: 0}, recorded_starts=figures)
+    assert check is not None
     assert not check.count
     assert check.notes == ["whether late jobs lacked room was not checked: units are not all 1"]
 

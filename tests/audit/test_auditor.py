@@ -278,7 +278,7 @@ def test_a_changed_file(tmp_path: Path) -> None:
     (run.path / "scenario.yaml").write_text("name: another\n")
     (run.path / "events.jsonl").write_text("{}\n")
     assert "SHA-256 of scenario.yaml: expected" in messages(audit_run(run))
-    assert "events.jsonl: expected its SHA-256 in the manifest, found none" in messages(
+    assert "events.jsonl has its SHA-256 in the manifest: expected True, found False" in messages(
         audit_run(run)
     )
     seal(run.path)
@@ -286,4 +286,6 @@ def test_a_changed_file(tmp_path: Path) -> None:
     assert "events.jsonl is there: expected False, found True" in said
     assert "SHA-256" not in said
     (run.path / "events.jsonl").unlink()
-    assert "events.jsonl: expected in the directory, found it gone" in messages(audit_run(run))
+    assert "events.jsonl is in the directory: expected True, found False" in messages(
+        audit_run(run)
+    )

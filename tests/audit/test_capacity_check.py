@@ -1,11 +1,14 @@
 """The check that no node holds more than it has, on few jobs."""
 
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
 import pytest
 
-from hpcsched.audit.job_checks import check_capacity
+from hpcsched.audit.job_checks import capacity
 from hpcsched.audit.violations import Check
-from hpcsched.testing.replaying import run_columns
-from tests.runs.hand_made import SYSTEM, Placed, job, record_of
+from tests.runs.hand_made import Placed, job, record_of, replayed
 
 At = tuple[int, int, int, dict[int, int]]
 """Job, start, run time, and units by node; of two cores each."""
@@ -21,7 +24,16 @@ def checked(*jobs: At, exclusive: int = 0) -> Check:
         )
         for k, start, time, places in jobs
     ]
-    return check_capacity(run_columns([record_of(p) for p in placed], SYSTEM), SYSTEM)
+    return capacity_of(placed)
+
+
+def capacity_of(placed: list[Placed], **changed: list[Any]) -> Check:
+    """Return the check of jobs, of which some columns are others."""
+    at = replayed([p.traced for p in placed], [record_of(p) for p in placed])
+    at.jobs = replace(at.jobs, **{name: np.array(values) for name, values in changed.items()})
+    check = capacity(at)
+    assert check is not None
+    return check
 
 
 @pytest.mark.parametrize(
@@ -74,9 +86,8 @@ def test_an_exclusive_job_holds_all() -> None:
 def test_an_end_before_the_start() -> None:
     """It makes no room for others."""
     placed = [Placed(job(k, 0, 2, (2, 1, 0), 10), 0, {0: 2}) for k in (1, 2, 3)]
-    run = run_columns([record_of(p) for p in placed], SYSTEM)
-    run.start_time[2], run.end_time[2] = 20, 0
-    assert check_capacity(run, SYSTEM).violations == [
+    check = capacity_of(placed, start_time=[0, 0, 20], end_time=[10, 10, 0])
+    assert check.violations == [
         "node thin-0, second 0: core: expected at most 4, its capacity, found 8, held by jobs 1, 2"
     ]
 
@@ -84,8 +95,6 @@ def test_an_end_before_the_start() -> None:
 def test_jobs_that_did_not_run() -> None:
     """What has no end, or no start, holds nothing."""
     placed = [Placed(job(k, 0, 2, (2, 1, 0), 10), 0, {0: 2}) for k in (1, 2, 3)]
-    run = run_columns([record_of(p) for p in placed], SYSTEM)
-    run.has_end[0] = False
-    run.has_start[1] = False
-    check = check_capacity(run, SYSTEM)
+    ended, started = [False, True, True], [True, False, True]
+    check = capacity_of(placed, has_end_time=ended, has_start_time=started)
     assert check.violations == [] and check.looked_at == 2

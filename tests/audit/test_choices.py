@@ -6,9 +6,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from hpcsched.audit.rounds import check_choices
+from hpcsched.audit.rounds import choices
 from hpcsched.audit.violations import Check
-from tests.runs.columns_by_hand import directory
+from tests.builders import alike
+from tests.runs.columns_by_hand import audited, directory, seen
+from tests.runs.hand_made import DECLARED, found_by
 
 Choice = tuple[str | None, str | None]
 
@@ -17,32 +19,36 @@ STAYS: Choice = (None, None)
 RIGHT: Sequence[Choice] = (("easy", "first"), STAYS, ("sjf", "5 against 7"), STAYS)
 
 
-def checks(folder: Path, choices: Sequence[Choice], portfolio: Sequence[str]) -> list[Check]:
-    """Return the checks of rounds with these choices and reasons."""
-    chosen, because = zip(*choices, strict=True)
+def checked(folder: Path, stated: Sequence[Choice], portfolio: Sequence[str]) -> Check | None:
+    """Return the check of rounds with these choices and reasons."""
+    chosen, because = zip(*stated, strict=True)
     rounds = pa.table(
         {
-            "round": range(1, len(choices) + 1),
+            "round": range(1, len(stated) + 1),
             "chosen": pa.array(chosen, pa.string()),
             "because": pa.array(because, pa.string()),
         }
     )
-    return list(check_choices(directory(folder, rounds=rounds), portfolio))
+    run, declared = directory(folder, rounds=rounds), DECLARED._replace(portfolio=portfolio)
+    return choices(audited(seen(alike(1, core=1), []), run=run, declared=declared))
 
 
 def test_right_choices(tmp_path: Path) -> None:
     """An empty cell means the choice of the round before; each round is looked at."""
-    (check,) = checks(tmp_path, RIGHT, PORTFOLIO)
+    check = checked(tmp_path, RIGHT, PORTFOLIO)
+    assert check is not None
     assert (check.violations, check.looked_at) == ([], 4)
 
 
 def test_a_dispatcher_that_does_not_choose(tmp_path: Path) -> None:
     """Without a portfolio and choices there is no check; a choice is wrong then."""
-    assert checks(tmp_path, [STAYS, STAYS], []) == []
-    (check,) = checks(tmp_path, [STAYS, ("easy", "so")], [])
-    assert check.violations == ["round 2: chosen: expected none, found 'easy'"]
-    (check,) = checks(tmp_path, [STAYS, (None, "so")], [])
-    assert check.violations == ["round 2: expected a choice with a reason, found None, 'so'"]
+    assert checked(tmp_path, [STAYS, STAYS], []) is None
+    assert found_by(checked(tmp_path, [STAYS, ("easy", "so")], [])) == [
+        "round 2: chosen: expected none, found 'easy'"
+    ]
+    assert found_by(checked(tmp_path, [STAYS, (None, "so")], [])) == [
+        "round 2: expected a choice with a reason, found None, 'so'"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -59,6 +65,5 @@ def test_a_dispatcher_that_does_not_choose(tmp_path: Path) -> None:
 )
 def test_wrong_choices(row: int, choice: Choice, found: list[str], tmp_path: Path) -> None:
     """The round and what is expected are told."""
-    choices = [*RIGHT[:row], choice, *RIGHT[row + 1 :]]
-    (check,) = checks(tmp_path, choices, PORTFOLIO)
-    assert check.violations == found
+    wrong = [*RIGHT[:row], choice, *RIGHT[row + 1 :]]
+    assert found_by(checked(tmp_path, wrong, PORTFOLIO)) == found

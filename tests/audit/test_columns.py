@@ -13,20 +13,21 @@ import pytest
 
 from hpcsched.audit.columns import (
     LostColumns,
-    lost_columns,
+    RunColumns,
     match,
     places_in,
     read_lost,
-    read_run,
     read_trace,
+    run_columns,
     with_lost,
 )
+from hpcsched.audit.columns import lost_columns as lost_of
 from hpcsched.errors import InputError
 from hpcsched.runs.columns import interruptions_schema, jobs_schema
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.runs.files import INTERRUPTIONS, JOBS, OUTAGES, REASONS, ROUNDS
+from hpcsched.runs.files import INTERRUPTIONS, JOBS, OUTAGES, REASONS, ROUNDS, SHARED_RESOURCES
 from hpcsched.system.system import NodeGroup, Request, System
-from hpcsched.testing.replaying import run_columns
+from hpcsched.testing.replaying import columns_of
 from hpcsched.workload.job import Job, TracedJob
 from tests.runs.hand_made import JOBS as PLACED
 from tests.runs.hand_made import (
@@ -39,6 +40,19 @@ from tests.runs.hand_made import (
     record_of,
     write_run,
 )
+
+
+def read_run(run: RunDirectory) -> RunColumns:
+    """Return the jobs of a run."""
+    return run_columns(run.all_jobs.whole(), SYSTEM)
+
+
+def lost_columns(*attempts: tuple[int, int, int, bool, list[int], list[int]]) -> LostColumns:
+    """Return lost attempts: job, start, end, whether it was requeued, nodes, and units on them."""
+    names = ("job_id", "start_time", "end_time", "requeued", "nodes", "node_units")
+    own = {"units": 1, "unit_request": [1, 0, 0]}
+    rows = [own | dict(zip(names, attempt, strict=True)) for attempt in attempts]
+    return lost_of(pa.Table.from_pylist(rows, interruptions_schema()), SYSTEM)
 
 
 def kinds(columns: object) -> dict[str, object]:
@@ -79,9 +93,9 @@ def test_what_a_trace_does_not_tell() -> None:
 
 def test_an_empty_run(tmp_path: Path) -> None:
     """No job has left: the columns are of the same kinds, and an audit finds nothing wrong."""
-    full = read_run(write_run(tmp_path / "full"), SYSTEM)
+    full = read_run(write_run(tmp_path / "full"))
     run = write_run(tmp_path / "run", status="interrupted", until=-1)
-    empty = read_run(run, SYSTEM)
+    empty = read_run(run)
     assert len(empty.job_id) == 0
     assert kinds(empty) == kinds(full)
     report = audit_run(run)
@@ -90,10 +104,10 @@ def test_an_empty_run(tmp_path: Path) -> None:
 
 def test_no_lost_attempts() -> None:
     """Their columns are of the same kinds as those of some, and of no other."""
-    some = lost_columns([(1, 0, 5, True)], [[0, 1]], [[2, 3]])
-    none = lost_columns([], [], [])
+    some = lost_columns((1, 0, 5, True, [0, 1], [2, 3]))
+    none = lost_columns()
     assert kinds(none) == kinds(some)
-    assert kinds(some) == dict.fromkeys(kinds(some), "i") | {"requeued": "b"}
+    assert kinds(some) == dict.fromkeys(kinds(some), "i") | {"requeued": "b", "unpaired": "b"}
     assert (some.places.tolist(), some.node.tolist()) == ([2], [0, 1])
     assert some.node_units.tolist() == [2, 3]
 
@@ -105,11 +119,13 @@ def test_attempts_of_which_jobs_are_known() -> None:
     first in the run, and one of job 4, which is the last in this table.
     """
     order = (0, 1, 2, 4, 5, 6, 3)
-    run = run_columns([record_of(PLACED[k]) for k in order], SYSTEM)
+    run = columns_of([record_of(PLACED[k]) for k in order], SYSTEM)
     lost = lost_columns(
-        [(1, 3, 8, True), (70, 3, 8, True), (2, 4, 9, False), (4, 30, 47, True), (1, 20, 21, True)],
-        [[0, 1, 2], [0], [3], [1], [2, 1, 0]],
-        [[1, 1, 1], [1], [2], [1], [1, 1, 1]],
+        (1, 3, 8, True, [0, 1, 2], [1, 1, 1]),
+        (70, 3, 8, True, [0], [1]),
+        (2, 4, 9, False, [3], [2]),
+        (4, 30, 47, True, [1], [1]),
+        (1, 20, 21, True, [2, 1, 0], [1, 1, 1]),
     )
     attempts = with_lost(run, lost)
     assert attempts.job_id.tolist() == [1, 2, 3, 5, 6, 7, 4, 1, 4, 1]
@@ -121,8 +137,8 @@ def test_attempts_of_which_jobs_are_known() -> None:
     assert attempts.node.tolist()[-7:] == [0, 1, 2, 1, 2, 1, 0]
     assert attempts.node_units.tolist()[-7:] == [1] * 7
     assert attempts.submit_time.tolist()[7:] == [0, 20, 0]
-    assert attempts.flags["one_unit_per_node"].tolist()[7:] == [True, False, True]
-    assert attempts.demand[7:] == [run.demand[0], run.demand[6], run.demand[0]]
+    assert attempts.one_unit_per_node.tolist()[7:] == [True, False, True]
+    assert attempts.demand[7:].tolist() == [run.demand[0], run.demand[6], run.demand[0]]
     assert attempts.ran.tolist() == [True] * 10
     assert attempts.rejected_by.tolist() == [""] * 10
     assert not attempts.unpaired.any()
@@ -130,9 +146,9 @@ def test_attempts_of_which_jobs_are_known() -> None:
 
 def test_no_attempt_was_tried_again() -> None:
     """The rows of failed jobs are in the run already."""
-    run = run_columns([record_of(placed) for placed in PLACED], SYSTEM)
-    assert with_lost(run, lost_columns([(1, 0, 5, False)], [[0]], [[1]])) is run
-    assert with_lost(run, lost_columns([(70, 0, 5, True)], [[0]], [[1]])) is run
+    run = columns_of([record_of(placed) for placed in PLACED], SYSTEM)
+    assert with_lost(run, lost_columns((1, 0, 5, False, [0], [1]))) is run
+    assert with_lost(run, lost_columns((70, 0, 5, True, [0], [1]))) is run
 
 
 def write_lost(folder: Path, **changed: object) -> RunDirectory:
@@ -151,7 +167,7 @@ def write_lost(folder: Path, **changed: object) -> RunDirectory:
 
 def test_lost_attempts_of_a_file(tmp_path: Path) -> None:
     """Times, places and whether it was tried again, row by row."""
-    lost = read_lost(write_lost(tmp_path))
+    lost = read_lost(write_lost(tmp_path), SYSTEM)
     assert lost.job_id.tolist() == [1, 1]
     assert lost.start_time.tolist() == [0, 7]
     assert lost.end_time.tolist() == [5, 9]
@@ -175,7 +191,7 @@ def test_lost_attempts_without_units_on_each_node(tmp_path: Path, units: list[in
     """The message names the file."""
     run = write_lost(tmp_path, node_units=units)
     with pytest.raises(InputError) as refused:
-        read_lost(run)
+        read_lost(run, SYSTEM)
     path = run.path / INTERRUPTIONS
     expected = f"{path}: error: it is damaged: units do not match nodes [damaged-file]"
     assert str(refused.value) == expected
@@ -189,7 +205,7 @@ def test_units_of_one_attempt_on_nodes_of_another(tmp_path: Path) -> None:
     rows[1]["node_units"] = [2, 1]
     pq.write_table(pa.Table.from_pylist(rows, schema=interruptions_schema()), path)
     with pytest.raises(InputError, match="units do not match nodes"):
-        read_lost(run)
+        read_lost(run, SYSTEM)
 
 
 def test_places() -> None:
@@ -203,7 +219,7 @@ def test_places() -> None:
             "node_units": pa.array([[1, 2], None, [8, 9], [5, 6], [None]], pa.list_(pa.int32())),
         }
     )
-    places, unpaired, node, units = places_in(table)
+    places, unpaired, node, units = places_in(table).values()
     assert places.tolist() == [2, 0, 0, 2, 1]
     assert unpaired.tolist() == [False, False, True, False, False]
     assert node.tolist() == [3, 4, 6, 7, -1]
@@ -225,9 +241,9 @@ def test_a_node_that_is_null(tmp_path: Path) -> None:
 
 def test_times_of_a_rejected_job(tmp_path: Path) -> None:
     """It has none, and 0 stands in for them."""
-    run = read_run(write_run(tmp_path / "run", [*PLACED, REJECTED]), SYSTEM)
+    run = read_run(write_run(tmp_path / "run", [*PLACED, REJECTED]))
     row = run.job_id.tolist().index(8)
-    assert (run.has_start[row], run.has_end[row], run.ran[row]) == (False, False, False)
+    assert (run.has_start_time[row], run.has_end_time[row], run.ran[row]) == (False, False, False)
     assert (run.start_time[row], run.end_time[row], run.run_time[row]) == (0, 0, 0)
     assert run.ran.sum() == len(PLACED)
     assert run.rejected_by[row] == "dispatcher" and run.places[row] == 0
@@ -241,8 +257,8 @@ def with_numbers(*numbers: int) -> list[Placed]:
 def matched(of_trace: Sequence[int], of_run: Sequence[int]) -> tuple[list[int], list[int]]:
     """Return the rows of a run and the places in a trace of jobs of these numbers."""
     trace = read_trace([placed.traced for placed in with_numbers(*of_trace)], SYSTEM)
-    run = run_columns([record_of(placed) for placed in with_numbers(*of_run)], SYSTEM)
-    rows, of = match(trace, run)
+    run = columns_of([record_of(placed) for placed in with_numbers(*of_run)], SYSTEM)
+    rows, of = match(trace.job_id, run.job_id)
     return rows.tolist(), of.tolist()
 
 
@@ -381,6 +397,7 @@ def test_columns_of_another_kind(copy: Path, file: str, change: Change, message:
         (OUTAGES, "start_time: int64 not null"),
         (INTERRUPTIONS, "job_id: int64 not null"),
         (REASONS, "round: int64 not null"),
+        (SHARED_RESOURCES, "time: int64 not null"),
     ],
 )
 def test_other_tables(copy: Path, file: str, first: str) -> None:

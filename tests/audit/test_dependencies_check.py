@@ -4,11 +4,9 @@ from typing import Any
 
 import pytest
 
-from hpcsched.audit.columns import match, read_trace
-from hpcsched.audit.job_checks import check_dependencies
+from hpcsched.audit.job_checks import dependencies
 from hpcsched.audit.violations import Check
-from hpcsched.testing.replaying import run_columns
-from tests.runs.hand_made import SYSTEM, Placed, job, record_of
+from tests.runs.hand_made import Placed, job, record_of, replayed
 
 
 def of(job_id: int, submit: int, start: int | None, **more: Any) -> Placed:
@@ -16,16 +14,15 @@ def of(job_id: int, submit: int, start: int | None, **more: Any) -> Placed:
     return Placed(job(job_id, submit, 1, (1, 1, 0), 10, **more), start, {0: 1})
 
 
-def checks(*jobs: Placed, lost: int | None = None) -> list[Check]:
+def checked(*jobs: Placed, lost: int | None = None) -> Check | None:
     """Return the check, if there is any; a job may be missing from the run."""
-    trace = read_trace([p.traced for p in jobs], SYSTEM)
-    run = run_columns([record_of(p) for p in jobs if p.traced.job.job_id != lost], SYSTEM)
-    return list(check_dependencies(trace, run, match(trace, run)))
+    records = [record_of(p) for p in jobs if p.traced.job.job_id != lost]
+    return dependencies(replayed([p.traced for p in jobs], records))
 
 
 def test_no_job_waits() -> None:
     """There is nothing to check."""
-    assert checks(of(1, 0, 0), of(2, 0, 0)) == []
+    assert checked(of(1, 0, 0), of(2, 0, 0)) is None
 
 
 @pytest.mark.parametrize(
@@ -45,7 +42,8 @@ def test_no_job_waits() -> None:
 )
 def test_waited_for(jobs: tuple[Placed, ...], looked_at: int) -> None:
     """A job may start in the second in which the last of them has left, and it has thought."""
-    (check,) = checks(*jobs)
+    check = checked(*jobs)
+    assert check is not None
     assert check.violations == []
     assert check.looked_at == looked_at
 
@@ -90,5 +88,6 @@ def test_waited_for(jobs: tuple[Placed, ...], looked_at: int) -> None:
 )
 def test_too_early(jobs: tuple[Placed, ...], lost: int | None, found: list[str]) -> None:
     """The message tells the job, for which it should have waited, and until when."""
-    (check,) = checks(*jobs, lost=lost)
+    check = checked(*jobs, lost=lost)
+    assert check is not None
     assert check.violations == found

@@ -31,7 +31,7 @@ from tests.runs.hand_made import (
 )
 
 AUDIT = Path(hpcsched.audit.__file__).parent
-COUNTING = {"found", "found_at", "expect", "compare", "_expect", "_expect_equal", "_within"}
+COUNTING = {"found", "found_at", "differ", "expect", "compare", "compare_all", "_expect_within"}
 """Functions by which a violation is counted, of checks and of modules."""
 
 SITE = """\
@@ -301,17 +301,18 @@ CASES = [
     Case("site", job(2, start_time=20, end_time=70), "running_jobs_per_user: second 20, user 7"),
     # Shared resources
     Case("site", text("capacity: 80", "capacity: 30"), "to be drawn where jobs start, found"),
-    Case("site", text("capacity: 90", "capacity: 91"), "from a second on, drawn and offered"),
-    Case("site", rows("shared_resources.parquet", lambda r: r.pop()), "rows: expected"),
     Case(
-        "site", text("name: power", "name: heat"), "shared resources: expected [['heat'], ['heat']]"
+        "site",
+        text("capacity: 90", "capacity: 91"),
+        "shared_resources.parquet, row 1: time, drawn and offered: expected",
     ),
+    Case("site", rows("shared_resources.parquet", lambda r: r.pop()), "rows of shared_res"),
     Case(
         "site",
         figures("shared_resources", "power", energy=1),
         "shared_resources.power.energy: expected",
     ),
-    Case("site", low_power, "expected it to draw at most 10, found 20"),
+    Case("site", low_power, "expected it to draw at most 10 of power, found 20"),
     # Outages
     Case("site", job(9, start_time=299, end_time=309), "is out of service from 300 to 310"),
     Case(  # one node of four goes out of service, and jobs on the others stand before job 10
@@ -328,7 +329,8 @@ CASES = [
     Case("site", job(10, lost_time=1), "job 10: lost_time: expected 0, found 1"),
     Case("failing", job(10, state="failed"), "failed jobs, with start and end"),
     Case("site", first(LOST, job_id=99), "job 99: expected to be in the trace, found only as lost"),
-    Case("site", first(LOST, units=1), "job 1: units and request: expected"),
+    Case("site", first(LOST, units=1), "job 1: units of a lost attempt: expected 2, found 1"),
+    Case("site", first(LOST, unit_request=[9]), "job 1: unit_request of core of a lost attempt"),
     Case("failing", first(LOST, nodes=[1]), "job 1: nodes and units: expected"),
     Case("site", rows("outages.parquet", lambda r: r.pop()), "outages: expected 2, found 1"),
     Case("site", first("outages.parquet", name="x"), "an outage: expected"),
@@ -363,7 +365,7 @@ CASES = [
     Case("plain", first(ROUNDS, round=5), "round 1, second 0: round: expected 1, found 5"),
     Case("plain", first(ROUNDS, queued=5), "round 1, second 0: queued: expected 2, found 5"),
     Case("plain", first(ROUNDS, waiting=5), "round 1, second 0: waiting: expected 0, found 5"),
-    Case("plain", first(ROUNDS, running=5), "round 1, second 0: running: expected 0 to 0, found 5"),
+    Case("plain", first(ROUNDS, running=5), "round 1, second 0: running: expected 0, found 5"),
     Case(
         "plain",
         rows(ROUNDS, lambda r: r[1].update(now=6)),
@@ -515,13 +517,13 @@ CASES = [
     Case(
         "plain",
         lambda f: (f / "events.jsonl").write_text(""),
-        "events.jsonl: expected its SHA-256",
+        "events.jsonl has its SHA-256 in the manifest",
         sealed=False,
     ),
     Case(
         "plain",
         manifest(files={"gone": ""}),
-        "gone: expected in the directory, found it gone",
+        "gone is in the directory: expected True",
         sealed=False,
     ),
 ]
@@ -574,14 +576,14 @@ def _tried(honest: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) ->
 
     def noted(count: Callable[..., None]) -> Callable[..., None]:
         def wrapper(check: Check, *values: Any) -> None:
-            if count.__name__ == "found" or len(values[0]):
-                frame = sys._getframe(1)
-                while frame is not None:
-                    path = Path(frame.f_code.co_filename)
-                    if path.parent == AUDIT:
-                        counted.add((path.name, frame.f_lineno))
-                    frame = frame.f_back
+            before = check.count
             count(check, *values)
+            frame = sys._getframe(1) if check.count > before else None
+            while frame is not None:
+                path = Path(frame.f_code.co_filename)
+                if path.parent == AUDIT:
+                    counted.add((path.name, frame.f_lineno))
+                frame = frame.f_back
 
         return wrapper
 

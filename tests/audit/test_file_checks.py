@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from hpcsched.audit.auditing import audit_directory
-from hpcsched.audit.columns import read_run, read_trace
-from hpcsched.audit.file_checks import EVENTS, check_files, check_manifest, check_trace_files
-from hpcsched.audit.reason_checks import ReasonDetails, ReasonRow
+from hpcsched.audit.columns import AuditedRun, Declared, open_run
+from hpcsched.audit.file_checks import EVENTS, files, manifest, trace_files
+from hpcsched.audit.reason_checks import ReasonRow, Reasons
+from hpcsched.audit.violations import Check
 from hpcsched.runs.assembly import assemble_again
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.manifest import TraceFile, sha256
@@ -20,7 +21,8 @@ from hpcsched.scenario import load_scenario
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.trace_source import TraceAnswer
 from tests.audit.test_every_rule import FAILURES, JOBS, PLAIN, SITE, swf_lines
-from tests.runs.hand_made import DECLARED, Trace, messages, seal, write_run
+from tests.runs.hand_made import DECLARED, SYSTEM, Trace, messages, seal, write_run
+from tests.runs.hand_made import JOBS as PLACED
 
 
 @pytest.fixture(scope="module", name="run")
@@ -34,21 +36,36 @@ def with_manifest(run: RunDirectory, **changed: Any) -> RunDirectory:
     return RunDirectory(run.path, run.manifest.model_copy(update=changed))
 
 
+def audited(
+    run: RunDirectory, declared: Declared = DECLARED, source: Trace | None = None
+) -> AuditedRun:
+    """Return a run and its trace as the rules see them."""
+    source = Trace(run.path.parent, [p.traced for p in PLACED]) if source is None else source
+    return open_run(run, SYSTEM, source, declared)
+
+
+def checked(run: RunDirectory, declared: Declared = DECLARED) -> Check:
+    """Return the check of a manifest."""
+    check = manifest(audited(run, declared))
+    assert check is not None
+    return check
+
+
 def test_an_honest_manifest(run: RunDirectory) -> None:
-    """Each of 22 things is looked at.
+    """Each of 21 things is looked at.
 
     Scenario, seed, comments and plugins; which versions, 5 of them, one of them once more among the
     plugins, one of them in both Parquet files; why it is not reproducible, whether it is, platform,
-    processors; two instants and their order, and jobs that were left, and an error.
+    processors; two instants, and jobs that were left, and an error.
     """
-    check = check_manifest(run, DECLARED, Trace.comments)
-    assert (check.violations, check.looked_at) == ([], 4 + 1 + 5 + 1 + 2 + 4 + 3 + 1 + 1)
+    check = checked(run)
+    assert (check.violations, check.looked_at) == ([], 4 + 1 + 5 + 1 + 2 + 4 + 2 + 1 + 1)
 
 
 def test_a_clock_that_was_set_back(run: RunDirectory) -> None:
     """That is no fault of the run, and is noted."""
     times = {"started": "2026-01-02T03:04:05+00:00", "finished": "2026-01-02T02:04:05+00:00"}
-    check = check_manifest(with_manifest(run, **times), DECLARED, Trace.comments)
+    check = checked(with_manifest(run, **times))
     assert check.violations == []
     assert check.notes == [
         "it finished at 2026-01-02 02:04:05+00:00, before it started at 2026-01-02 03:04:05+00:00:"
@@ -87,7 +104,7 @@ INSTANT = "an instant in UTC: expected True, found False"
 )
 def test_manifest(run: RunDirectory, changed: dict[str, Any], found: list[str]) -> None:
     """Each value is that of the scenario and the trace, or can be one."""
-    check = check_manifest(with_manifest(run, **changed), DECLARED, Trace.comments)
+    check = checked(with_manifest(run, **changed))
     assert check.violations == found
 
 
@@ -95,16 +112,16 @@ def test_plugins_without_those_that_are_built_in(run: RunDirectory) -> None:
     """A scenario may use another distribution's plugins alone."""
     declared = DECLARED._replace(distributions=frozenset({"other"}))
     other = with_manifest(run, plugins={"other": "1.0"})
-    assert check_manifest(other, declared, Trace.comments).violations == []
+    assert checked(other, declared).violations == []
 
 
 def test_versions(run: RunDirectory) -> None:
     """What is installed of pyarrow may be a later build of the version that a file names."""
     versions = run.manifest.versions
     later = with_manifest(run, versions={**versions, "pyarrow": f"{versions['pyarrow']}.post1"})
-    assert check_manifest(later, DECLARED, Trace.comments).violations == []
+    assert checked(later).violations == []
     other = with_manifest(run, versions={**versions, "pyarrow": "1.2.3"})
-    assert check_manifest(other, DECLARED, Trace.comments).violations == [
+    assert checked(other).violations == [
         f"pyarrow that wrote {name}: expected 1.2.3, found {versions['pyarrow']}"
         for name in ("jobs.parquet", "rounds.parquet")
     ]
@@ -119,15 +136,19 @@ def test_a_trace_that_changed(run: RunDirectory) -> None:
         reproducible=False,
         not_reproducible_because=["x"],
     )
-    assert check_manifest(changed, DECLARED, Trace.comments).violations == []
+    assert checked(changed).violations == []
 
 
 def test_a_run_that_was_broken_off(tmp_path: Path) -> None:
     """It has not read the trace to its end, and says which jobs were left."""
     run = write_run(tmp_path / "run", status="interrupted", until=55)
-    assert check_manifest(run, DECLARED, ("more",)).violations == []
+    source = Trace(tmp_path, [])
+    source.comments = ("more",)
+    check = manifest(audited(run, source=source))
+    assert check is not None
+    assert check.violations == []
     left = "['waiting', 'running', 'not_yet_submitted']"
-    check = check_manifest(with_manifest(run, status="complete"), DECLARED, Trace.comments)
+    check = checked(with_manifest(run, status="complete"))
     assert check.violations == [f"jobs left in a run that is complete: expected [], found {left}"]
 
 
@@ -136,17 +157,25 @@ def test_files(run: RunDirectory) -> None:
     (run.path / "notes.txt").write_text("mine")
     hashes = run.manifest.files
     kept = {name: hashes[name] for name in ("scenario.yaml", "summary.json")}
-    files = {**kept, "gone": "0", "lost": "0", "jobs.parquet": "0"}
-    check = check_files(with_manifest(run, files=files))
+    recorded = {**kept, "gone": "0", "lost": "0", "jobs.parquet": "0"}
+    check = files(audited(with_manifest(run, files=recorded)))
+    assert check is not None
     assert check.looked_at == 7
     assert check.violations == [
-        "gone: expected in the directory, found it gone",
+        "gone is in the directory: expected True, found False",
         f"SHA-256 of jobs.parquet: expected 0, found {hashes['jobs.parquet']}",
-        "lost: expected in the directory, found it gone",
-        "rounds.parquet: expected its SHA-256 in the manifest, found none",
-        "timing.json: expected its SHA-256 in the manifest, found none",
+        "lost is in the directory: expected True, found False",
+        "rounds.parquet has its SHA-256 in the manifest: expected True, found False",
+        "timing.json has its SHA-256 in the manifest: expected True, found False",
     ]
     assert check.notes == ["notes.txt was put there after the run"]
+
+
+def of(run: RunDirectory, source: Trace) -> tuple[list[str], int]:
+    """Return what is found of the files of a trace, and how much was looked at."""
+    check = trace_files(audited(run, source=source))
+    assert check is not None
+    return check.violations, check.looked_at
 
 
 def test_trace_files(tmp_path: Path) -> None:
@@ -157,9 +186,7 @@ def test_trace_files(tmp_path: Path) -> None:
     [file] = run.manifest.trace_files
 
     def found(**changed: Any) -> tuple[list[str], int]:
-        other = with_manifest(run, trace_files=[file.model_copy(update=changed)])
-        check = check_trace_files(other.manifest, source)
-        return check.violations, check.looked_at
+        return of(with_manifest(run, trace_files=[file.model_copy(update=changed)]), source)
 
     assert found() == ([], 5)
     assert found(bytes=8) == ([f"bytes of {path}: expected 7, found 8"], 5)
@@ -173,8 +200,8 @@ def test_trace_files(tmp_path: Path) -> None:
     )
     path.write_text("another trace")
     assert found() == ([f"SHA-256 of {path}: expected {file.sha256}, found {sha256(path)}"], 3)
-    check = check_trace_files(with_manifest(run, trace_files=[]).manifest, source)
-    assert check.violations[0] == "number of trace files: expected 0, found 1"
+    violations, _ = of(with_manifest(run, trace_files=[]), source)
+    assert violations[0] == "number of trace files: expected 0, found 1"
 
 
 class Asking(Trace):
@@ -200,22 +227,25 @@ def test_answers_of_programs(tmp_path: Path) -> None:
 
     def found(**changed: Any) -> tuple[list[str], int]:
         other = with_manifest(run, trace_files=[file.model_copy(update=changed)])
-        check = check_trace_files(other.manifest, Asking(tmp_path, []))
-        return check.violations, check.looked_at
+        return of(other, Asking(tmp_path, []))
 
     assert found() == ([], 5)
     assert found(bytes=3) == (["bytes of unix:/s/jobs: expected 2, found 3"], 5)
     assert found(sha256="0") == ([f"SHA-256 of unix:/s/jobs: expected 0, found {digest}"], 3)
     told = "unix:/s/jobs is the answer of a program: expected True, found False"
     assert found(answer=False) == ([told], 5)
-    manifest = with_manifest(run, trace_files=[file]).manifest
-    kept = check_trace_files(manifest, Asking(tmp_path, []), kept=True)
-    told = "unix:/s/jobs was read from trace_answers.zip, and not asked for again"
-    assert (kept.violations, kept.notes) == ([], [told])
-    other = with_manifest(run, trace_files=[file.model_copy(update={"sha256": "0"})]).manifest
-    (told,) = check_trace_files(other, Asking(tmp_path, [])).notes
-    assert "gives another answer than in the run, which kept no copy" in told
     assert found(path="another")[0][0] == f"SHA-256 of unix:/s/jobs: expected None, found {digest}"
+    other = with_manifest(run, trace_files=[file.model_copy(update={"sha256": "0"})])
+    check = trace_files(audited(other, source=Asking(tmp_path, [])))
+    assert check is not None
+    (told,) = check.notes
+    assert "gives another answer than in the run, which kept no copy" in told
+    (run.path / "trace_answers.zip").touch()
+    kept = with_manifest(run, trace_files=[file])
+    check = trace_files(audited(kept, source=Asking(tmp_path, [])))
+    assert check is not None
+    told = "unix:/s/jobs was read from trace_answers.zip, and not asked for again"
+    assert (check.violations, check.notes) == ([], [told])
 
 
 OBSERVERS = "observers: [reasons, event-log, cpu-memory]\n"
@@ -254,7 +284,7 @@ def random_jobs(seed: int) -> list[tuple[Any, ...]]:
 
 
 @pytest.fixture(scope="module", name="details")
-def _details(tmp_path_factory: pytest.TempPathFactory) -> ReasonDetails:
+def _details(tmp_path_factory: pytest.TempPathFactory) -> Reasons:
     """Return the test of details for a run of the jobs that `test_every_rule` has."""
     folder = tmp_path_factory.mktemp("site")
     (folder / "failures.csv").write_text(FAILURES)
@@ -262,9 +292,9 @@ def _details(tmp_path_factory: pytest.TempPathFactory) -> ReasonDetails:
     (folder / "scenario.yaml").write_text(SITE)
     directory = run(load_scenario(folder / "scenario.yaml"), folder / "run").directory
     parts = assemble_again(directory)
-    trace = read_trace(parts.source.jobs(), parts.system)
-    read = read_run(directory, parts.system)
-    return ReasonDetails(trace, read, parts.system, parts.partitions, parts.outages)
+    conditions = {"partitions": parts.partitions, "outages": parts.outages}
+    at = open_run(directory, parts.system, parts.source, DECLARED, **conditions)
+    return Reasons(Check("reasons are right"), at)
 
 
 def ran(folder: Path, site: str, dispatcher: str, seed: int = 0) -> RunDirectory:
@@ -334,7 +364,7 @@ def test_honest_runs(tmp_path: Path, site: str, dispatcher: str, seed: int) -> N
         ("dependency", "", False),  # the job waits for no other
     ],
 )
-def test_details(details: ReasonDetails, *, kind: Any, detail: str, known: bool) -> None:
+def test_details(details: Reasons, *, kind: Any, detail: str, known: bool) -> None:
     """A detail names resources, partitions and outages of the scenario that can be the cause.
 
     Job 6 is submitted at 20, and its round is carried out at 21; it is predicted to run for 500 s.
@@ -342,7 +372,7 @@ def test_details(details: ReasonDetails, *, kind: Any, detail: str, known: bool)
     assert details.may_be(ReasonRow(5, 20, 6, kind, None, 50, detail, 21)) is known
 
 
-def test_another_promise_after_a_start(details: ReasonDetails) -> None:
+def test_another_promise_after_a_start(details: Reasons) -> None:
     """A job has one promise until it starts; one that lost a node and waits again has another."""
     row = ReasonRow(5, 20, 6, "no_room", None, 50, "at first promised for 9 s", 21)
     later = row._replace(detail="at first promised for 12 s")

@@ -1,23 +1,30 @@
 """The checks of outages, of rows made by hand: where jobs ran, what was lost, and what is told."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hpcsched.audit.columns import LostColumns, lost_columns, match, with_lost
 from hpcsched.audit.outage_checks import (
-    check_outage_figures,
-    check_outages,
-    check_recorded_outages,
+    announced,
+    losses,
+    losses_of_jobs,
+    outage_figures,
+    recorded_outages,
+    service,
 )
 from hpcsched.audit.violations import Check
-from hpcsched.simulation.records import JobRecord
+from hpcsched.runs.columns import outages_schema
+from hpcsched.simulation.records import Interruption, JobRecord
 from hpcsched.system.outages import NO_OUTAGES, Outage, Outages
+from hpcsched.system.space import NodeAllocation
 from hpcsched.workload.job import TracedJob
-from tests.runs.hand_made import SYSTEM, job, row, trace_and_run, write_run
+from tests.runs.columns_by_hand import audited, seen
+from tests.runs.hand_made import SYSTEM, job, replayed, row, write_run
 
 SERVICE, ANNOUNCED, LOST, COUNTS = range(4)
 
@@ -34,22 +41,28 @@ Attempt = tuple[int, int, int, bool, list[int]]
 """A lost attempt: job, start, end, whether it was tried again, and its nodes."""
 
 
-def lost_attempts(*attempts: Attempt) -> LostColumns:
-    """Return lost attempts, with a unit on each node."""
-    nodes = [of_one for *_, of_one in attempts]
-    units = [[1] * len(of_one) for of_one in nodes]
-    return lost_columns([(one[0], one[1], one[2], one[3]) for one in attempts], nodes, units)
+def lost_attempts(jobs: Sequence[TracedJob], attempts: Sequence[Attempt]) -> list[Interruption]:
+    """Return lost attempts of jobs, or of a job of one unit, with a unit on each node."""
+    known = {one.job.job_id: one.job for one in jobs}
+    return [
+        Interruption(
+            known.get(job_id, job(job_id, 0, 1, (1, 1, 0), 5).job),
+            start,
+            end,
+            NodeAllocation(tuple(nodes), (1,) * len(nodes)),
+            again,
+        )
+        for job_id, start, end, again, nodes in attempts
+    ]
 
 
 def checked(
     traced: list[TracedJob], rows: list[JobRecord], *lost: Attempt, outages: Outages = OUTAGES
 ) -> list[Check]:
     """Return the four checks of jobs that ran and attempts that were lost."""
-    gone = lost_attempts(*lost)
-    trace, run, _ = trace_and_run(traced, rows)
-    attempts = with_lost(run, gone)
-    of_jobs = match(trace, attempts)
-    return list(check_outages(trace, (attempts, gone), of_jobs, SYSTEM, outages))
+    at = replayed(traced, rows, *lost_attempts(traced, lost), outages=outages)
+    checks = [rule(at) for rule in (service, announced, losses, losses_of_jobs)]
+    return [check for check in checks if check is not None]
 
 
 def placed(run_time: int, start: int, *nodes: int, **changed: Any) -> list[Check]:
@@ -220,38 +233,37 @@ def summary_of(**changed: Any) -> dict[str, Any]:
 
 
 def figures_found(
-    stated: dict[str, Any] | None, *, recorded: bool = True, last: int = 2
+    folder: Path, stated: dict[str, Any] | None, *, recorded: bool = True
 ) -> tuple[list[str], int] | None:
-    """Return what is found of the figures, and how many were looked at; None without a check.
-
-    The second attempt is of job `last`.
-    """
+    """Return what is found of the figures, and how many were looked at; None without a check."""
     traced = [job(1, 0, 2, (2, 3, 0), 30), job(2, 0, 3, (1, 0, 0), 30)]
     rows = [row(one, 50, {0: one.job.units}) for one in traced]
-    lost = lost_attempts((1, 0, 10, True, [0, 1]), (last, 23, 30, False, [2]))
-    _, run, _ = trace_and_run(traced, rows)
-    summary = {} if stated is None else {"outages": stated}
-    checks = check_outage_figures(summary, run, lost, SYSTEM, OUTAGES, recorded=recorded)
-    return next(((check.violations, check.looked_at) for check in checks), None)
+    lost = lost_attempts(traced, [(1, 0, 10, True, [0, 1]), (2, 23, 30, False, [2])])
+    if recorded:
+        (folder / "outages.parquet").touch()
+    run = SimpleNamespace(summary={} if stated is None else {"outages": stated}, path=folder)
+    at = replayed(traced, rows, *lost, outages=OUTAGES)
+    check = outage_figures(audited(at, run=run))
+    return None if check is None else (check.violations, check.looked_at)
 
 
-def test_figures() -> None:
+def test_figures(tmp_path: Path) -> None:
     """Each is worked out again; that they are there counts as one more."""
-    assert figures_found(summary_of()) == ([], 7)
+    assert figures_found(tmp_path, summary_of()) == ([], 7)
     for key, value in summary_of().items():
-        found = figures_found(summary_of(**{key: None}))
+        found = figures_found(tmp_path, summary_of(**{key: None}))
         assert found == ([f"outages.{key}: expected {value}, found None"], 7)
 
 
-def test_figures_beside_the_file() -> None:
+def test_figures_beside_the_file(tmp_path: Path) -> None:
     """They are there just where `outages.parquet` is."""
     beside = "outages: figures beside the file"
-    assert figures_found(None, recorded=False) is None
-    assert figures_found(summary_of(), recorded=False) == (
+    assert figures_found(tmp_path, None, recorded=False) is None
+    assert figures_found(tmp_path, summary_of(), recorded=False) == (
         [f"{beside}: expected False, found True"],
         7,
     )
-    found = figures_found(None)
+    found = figures_found(tmp_path, None)
     assert found is not None
     assert found[0][:2] == [
         f"{beside}: expected True, found False",
@@ -259,24 +271,21 @@ def test_figures_beside_the_file() -> None:
     ]
 
 
-def test_figures_of_a_job_that_is_not_known() -> None:
-    """What it asked for is not known either, so that no amounts can be summed up."""
-    assert figures_found(summary_of(lost_amounts={}), last=7) == ([], 6)
-    assert figures_found(summary_of(lost_time=0), last=7) == (
-        ["outages.lost_time: expected 17, found 0"],
-        6,
-    )
-
-
 def test_recorded_outages(tmp_path: Path) -> None:
     """The file has what the scenario declares, and is not there where it declares none."""
     run = write_run(tmp_path / "run")
-    assert list(check_recorded_outages(run, NO_OUTAGES)) == []
-    kinds = {"start_time": pa.int64(), "end_time": pa.int64(), "nodes": pa.list_(pa.int64())}
-    schema = pa.schema({**kinds, "kind": pa.string(), "name": pa.string()})
-    rows = [dict(zip(schema.names, outage, strict=True)) for outage in OUTAGES.all]
+
+    def found(outages: Outages) -> Check | None:
+        return recorded_outages(audited(seen(SYSTEM, [], outages=outages), run=run))
+
+    assert found(NO_OUTAGES) is None
+    schema = outages_schema()
+    rows = [outage._asdict() for outage in OUTAGES.all]
+    rows = [{**row, "start_time": row["start"], "end_time": row["end"]} for row in rows]
     pq.write_table(pa.Table.from_pylist(rows, schema=schema), run.path / "outages.parquet")
-    [check] = check_recorded_outages(run, OUTAGES)
+    check = found(OUTAGES)
+    assert check is not None
     assert (check.violations, check.looked_at) == ([], 4)
-    [check] = check_recorded_outages(run, NO_OUTAGES)
+    check = found(NO_OUTAGES)
+    assert check is not None
     assert check.violations == ["outages: expected 0, found 3"]

@@ -8,12 +8,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hpcsched.audit.columns import match, read_lost, read_trace
+from hpcsched.audit.columns import read_lost, read_trace
+from hpcsched.audit.outage_checks import lost_requests
 from hpcsched.audit.partitions import (
-    check_descriptions,
-    check_lost_requests,
-    check_partitions,
+    descriptions,
+    partition_nodes,
     partition_of,
+    refusals,
+    user_limits,
 )
 from hpcsched.audit.violations import Check
 from hpcsched.runs.columns import interruptions_schema
@@ -23,11 +25,11 @@ from hpcsched.runs.recorder import RunRecorder
 from hpcsched.simulation.records import JobRecord
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, Request, System
-from hpcsched.testing.replaying import run_columns
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.site_partitions import NO_PARTITIONS, Partition, Partitions
+from hpcsched.workload.site_partitions import Partition, Partitions
 from tests.builders import changed_request
-from tests.runs.hand_made import SYSTEM, job, row, trace_and_run, write_run
+from tests.runs.columns_by_hand import audited
+from tests.runs.hand_made import SYSTEM, job, replayed, row, write_run
 
 THIN, FAT = frozenset({"thin"}), frozenset({"fat"})
 REST = Partition("rest")
@@ -65,13 +67,14 @@ def test_partition_of(declared: tuple[dict[Any, set[Any]], ...], places: list[in
         Partition(str(n), {what: frozenset(claimed) for what, claimed in claims.items()})
         for n, claims in enumerate(declared)
     )
-    assert partition_of(read_trace(jobs, SYSTEM), partitions).tolist() == places
+    assert partition_of(read_trace(jobs, SYSTEM), Partitions(partitions)).tolist() == places
 
 
 def checked(traced: list[TracedJob], rows: list[JobRecord], *partitions: Partition) -> list[Check]:
     """Return the checks of what was refused, of nodes, and of users."""
-    trace, run, match = trace_and_run(traced, rows)
-    return list(check_partitions(trace, run, match, SYSTEM, Partitions(partitions)))
+    at = replayed(traced, rows, partitions=Partitions(partitions))
+    checks = [rule(at) for rule in (refusals, partition_nodes, user_limits)]
+    return [check for check in checks if check is not None]
 
 
 def refusal(traced: TracedJob, by: str, *partitions: Partition) -> list[str]:
@@ -156,8 +159,7 @@ def test_jobs_of_no_partition() -> None:
 
 def test_no_partitions() -> None:
     """Then there is nothing to check."""
-    trace, run, match = trace_and_run([small()], [row(small(), 0, {0: 1})])
-    assert list(check_partitions(trace, run, match, SYSTEM, NO_PARTITIONS)) == []
+    assert checked([small()], [row(small(), 0, {0: 1})]) == []
 
 
 @pytest.mark.parametrize(
@@ -306,9 +308,10 @@ def described(
     recorder = RunRecorder(run.path, SITE)
     recorder.job_ended(record)
     recorder.close()
-    trace = read_trace([TracedJob(traced, 10)], SITE)
-    rows = match(trace, run_columns([record], SITE))
-    return check_descriptions(RunDirectory.open(run.path), trace, rows, SITE, DECLARED)
+    at = replayed([TracedJob(traced, 10)], [record], system=SITE, partitions=DECLARED)
+    check = descriptions(audited(at, run=RunDirectory.open(run.path)))
+    assert check is not None
+    return check
 
 
 @pytest.mark.parametrize(
@@ -375,9 +378,10 @@ def lost_checked(folder: Path, jobs: Sequence[tuple[int, str]], *lost: Lost) -> 
         JobRecord(one.job, 6, 20, state, 0, 5, place)
         for one, (_, state) in zip(traced, jobs, strict=True)
     ]
-    trace, columns = read_trace(traced, SITE), run_columns(records, SITE)
-    check = check_lost_requests(run, trace, columns, read_lost(run))
-    assert check.looked_at == len(lost)
+    at = replayed(traced, records, system=SITE)
+    at.lost = read_lost(run, SITE)
+    check = lost_requests(at)
+    assert check is not None
     return check.violations
 
 
@@ -406,8 +410,8 @@ def test_attempts_of_other_jobs(tmp_path: Path) -> None:
     )
     assert found == [
         "job 70: expected to be in the trace, found only as lost",
-        "job 1: units and request: expected (3, [2]), found (4, [2])",
-        "job 1: units and request: expected (3, [2]), found (3, [1])",
+        "job 1: units of a lost attempt: expected 3, found 4",
+        "job 1: unit_request of core of a lost attempt: expected 2, found 1",
         "job 2: nodes and units: expected [(1, 2), (2, 1)], found [(1, 1), (2, 2)]",
         "job 3: nodes and units: expected [(1, 2), (2, 1)], found [(1, 2), (0, 1)]",
         "job 4: nodes and units: expected None, found [(1, 2), (2, 1)]",

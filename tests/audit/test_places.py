@@ -1,15 +1,16 @@
 """The check of places alone: jobs on nodes that exist, that they may use, and that they fit on."""
 
-from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
-from hpcsched.audit.columns import match
-from hpcsched.audit.job_checks import check_places
+from hpcsched.audit.columns import read_trace
+from hpcsched.audit.job_checks import places
 from hpcsched.audit.violations import Check
 from hpcsched.system.system import NodeGroup, System
-from tests.runs.columns_by_hand import Row, run_columns, trace_columns
+from tests.runs.columns_by_hand import Row, seen
+from tests.runs.hand_made import found_by
 
 # Nodes 0 and 1 are thin, node 2 is fat.
 SYSTEM = System((NodeGroup("thin", 2, {"core": 4}), NodeGroup("fat", 1, {"core": 8, "gpu": 1})))
@@ -18,15 +19,15 @@ SYSTEM = System((NodeGroup("thin", 2, {"core": 4}), NodeGroup("fat", 1, {"core":
 def checked(rows: list[Row], **more: Any) -> Check:
     """Check rows against a trace that has the same jobs, of which the first says more."""
     first, *rest = rows
-    trace = trace_columns(SYSTEM, [first.traced(**more), *rest])
-    run = run_columns(SYSTEM, rows)
-    return check_places(trace, run, match(trace, run), SYSTEM)
+    check = places(seen(SYSTEM, rows, [first.traced(**more), *rest]))
+    assert check is not None
+    return check
 
 
-def job(job_id: int, places: dict[int, int], cores: int = 1, units: int | None = None) -> Row:
+def job(job_id: int, at: dict[int, int], cores: int = 1, units: int | None = None) -> Row:
     """Return a job that ran, and all of whose units are placed unless their number is given."""
-    count = sum(places.values()) if units is None else units
-    return Row(job_id, 0, 10, places, units=count, request=(cores, 0))
+    count = sum(at.values()) if units is None else units
+    return Row(job_id, 0, 10, at, units=count, request=(cores, 0))
 
 
 def test_right_places() -> None:
@@ -81,19 +82,17 @@ def test_wrong_places(rows: list[Row], more: dict[str, Any], found: list[str]) -
 def test_a_node_that_is_named_twice() -> None:
     """Job 1 has node 1 twice, not in a row; that job 2 has the same nodes is no fault."""
     rows = [job(1, {0: 1, 1: 1, 2: 1}), job(2, {0: 1, 1: 1})]
-    trace, run = trace_columns(SYSTEM, rows), run_columns(SYSTEM, rows)
-    run.node[:3] = [1, 0, 1]
-    check = check_places(trace, run, match(trace, run), SYSTEM)
-    assert check.violations == ["job 1: node 1: expected once, found again"]
+    at = seen(SYSTEM, rows)
+    at.jobs.node = np.array([1, 0, 1, 0, 1])
+    assert found_by(places(at)) == ["job 1: node 1: expected once, found again"]
 
 
 def test_other_numbers_of_units_than_of_nodes() -> None:
     """Such a job's places are left out, so that nothing else is said of it."""
     rows = [Row(1, 0, 10, units=2, request=(1, 0)), job(2, {0: 1})]
-    trace, run = trace_columns(SYSTEM, rows), run_columns(SYSTEM, rows)
-    run = replace(run, unpaired=run.job_id == 1)
-    check = check_places(trace, run, match(trace, run), SYSTEM)
-    assert check.violations == ["job 1: expected units for each node, found other numbers"]
+    at = seen(SYSTEM, rows)
+    at.jobs.unpaired = at.jobs.job_id == 1
+    assert found_by(places(at)) == ["job 1: expected units for each node, found other numbers"]
 
 
 def test_jobs_that_the_trace_does_not_have() -> None:
@@ -101,6 +100,8 @@ def test_jobs_that_the_trace_does_not_have() -> None:
     unknown = [job(7, {9: 1}), job(8, {0: 1, 1: 1}, units=5)]
     for known in ([], [job(1, {0: 1})]):
         rows = [*unknown, *known]
-        trace, run = trace_columns(SYSTEM, known), run_columns(SYSTEM, rows)
-        check = check_places(trace, run, match(trace, run), SYSTEM)
+        at = seen(SYSTEM, rows)
+        at.trace = read_trace([one.traced() for one in known], SYSTEM)
+        check = places(at)
+        assert check is not None
         assert (check.violations, check.looked_at) == ([], len(known))

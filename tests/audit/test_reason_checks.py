@@ -7,20 +7,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hpcsched.audit.reason_checks import check_reasons
+from hpcsched.audit.reason_checks import reasons
 from hpcsched.audit.violations import Check
 from tests.builders import alike
-from tests.runs.columns_by_hand import (
-    Held,
-    Row,
-    directory,
-    round_columns,
-    run_columns,
-    trace_columns,
-)
+from tests.runs.columns_by_hand import Held, Row, audited, directory, seen
+from tests.runs.hand_made import DECLARED
 
 SYSTEM = alike(1, core=4)
-ROUNDS = round_columns([Held(10, 12), Held(20, 23), Held(23, 23)])
+BY_A_PLUGIN = DECLARED._replace(third_party_dispatcher=True)
+ROUNDS = [Held(10, 12), Held(20, 23), Held(23, 23)]
 # Job 1 was lost and started again; job 4 came just in time for the first round, 5 a second later.
 TRACE = [Row(1), Row(2), Row(3), Row(4, submit=10), Row(5, submit=11)]
 ATTEMPTS = [
@@ -51,8 +46,9 @@ def checked(
         | {"detail": pa.array([""] * len(given), pa.string())}
     )
     run = directory(folder, partial=partial, reasons=table)
-    trace, ran = trace_columns(SYSTEM, TRACE), run_columns(SYSTEM, attempts)
-    (check,) = check_reasons(run, trace, ran, ROUNDS)
+    at = seen(SYSTEM, attempts, TRACE, partial=partial)
+    check = reasons(audited(at, ROUNDS, run=run, declared=BY_A_PLUGIN))
+    assert check is not None
     return check
 
 
@@ -141,5 +137,5 @@ def test_waiting_after_the_last_start(tmp_path: Path, kind: str | None) -> None:
 
 def test_a_run_without_reasons(tmp_path: Path) -> None:
     """There is nothing to check."""
-    trace, attempts = trace_columns(SYSTEM, TRACE), run_columns(SYSTEM, ATTEMPTS)
-    assert list(check_reasons(directory(tmp_path), trace, attempts, ROUNDS)) == []
+    at = audited(seen(SYSTEM, ATTEMPTS, TRACE), ROUNDS, run=directory(tmp_path))
+    assert reasons(at) is None

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pytest
 
-from hpcsched.audit.room import check_room
+from hpcsched.audit.rounds import amounts_of_rounds
 from hpcsched.audit.violations import Check
 from hpcsched.runs.tables import ArrowTable
-from hpcsched.system.outages import Outage, down_time
+from hpcsched.system.outages import Outage, Outages
 from tests.builders import alike
-from tests.runs.columns_by_hand import Held, Row, round_columns, run_columns
+from tests.runs.columns_by_hand import Held, Row, audited, seen
 
 LARGEST = 2**63 - 1
 SYSTEM = alike(2, core=4, mem=8)
@@ -66,9 +66,11 @@ def checked(
         }
     )
     run: Any = SimpleNamespace(rounds=ArrowTable(table))
-    held = round_columns([Held(one.now, one.done, rejected=one.rejected) for one in rounds])
-    attempts = run_columns(SYSTEM, rows)
-    return check_room(run, held, attempts, SYSTEM, down_time(outages), partial=False)
+    held = [Held(one.now, one.done, rejected=one.rejected) for one in rounds]
+    at = seen(SYSTEM, rows, outages=Outages(tuple(outages)))
+    check = amounts_of_rounds(audited(at, held, run=run))
+    assert check is not None
+    return check
 
 
 def assert_bounds(
@@ -248,9 +250,10 @@ def test_tolerance(found: tuple[float, float], right: bool) -> None:
 
 def test_what_is_not_worked_out() -> None:
     """A partial run's amounts are left alone, and there may be no round."""
-    run: Any = SimpleNamespace()
-    nothing = round_columns([]), run_columns(SYSTEM, []), SYSTEM, down_time(())
-    check = check_room(run, *nothing, partial=False)
+    nothing: Any = SimpleNamespace(rounds=SimpleNamespace(batches=lambda _: ()))
+    check = amounts_of_rounds(audited(seen(SYSTEM, []), run=nothing))
+    assert check is not None
     assert (check.violations, check.notes, check.looked_at) == ([], [], 0)
-    check = check_room(run, *nothing, partial=True)
+    check = amounts_of_rounds(audited(seen(SYSTEM, [], partial=True), run=nothing))
+    assert check is not None
     assert check.notes == ["amounts of rounds were not worked out again: jobs were left"]

@@ -8,24 +8,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from hpcsched.audit.columns import Charge, lost_columns
-from hpcsched.audit.rounds import (
-    Conditions,
-    Happenings,
-    check_round_rows,
-    happenings,
-    read_rounds,
-)
+from hpcsched.audit.columns import read_rounds
+from hpcsched.audit.rounds import Conditions, Happenings, check_round_rows, happenings
 from hpcsched.audit.violations import Check
+from hpcsched.simulation.records import Interruption
+from hpcsched.system.space import NodeAllocation
 from tests.builders import alike
-from tests.runs.columns_by_hand import (
-    Held,
-    Row,
-    directory,
-    round_columns,
-    run_columns,
-    trace_columns,
-)
+from tests.runs.columns_by_hand import Held, Row, audited, directory, round_columns, seen
+from tests.runs.hand_made import DECLARED
 
 SYSTEM = alike(1, core=4)
 NO_CONDITIONS = Conditions(hold_back=False, instants=frozenset(), system=SYSTEM)
@@ -45,19 +35,21 @@ ROUNDS = [
 ]
 
 
+Charge = tuple[Fraction, Fraction, Fraction, Fraction]
+
+
 def checked(
     rows: Sequence[Row],
     rounds: Sequence[Held],
     conditions: Conditions = NO_CONDITIONS,
     charge: Charge | None = None,
-    *,
-    partial: bool = False,
+    happened: Happenings | None = None,
 ) -> Check:
-    """Check rounds of a run whose trace has the same jobs."""
-    trace, run = trace_columns(SYSTEM, rows), run_columns(SYSTEM, rows)
-    happened = happenings(trace, run, lost_columns([], [], []))
-    columns = round_columns(rounds)
-    return check_round_rows(run, columns, happened, conditions, charge, partial=partial)
+    """Check rounds of a run whose trace has the same jobs; something else may have happened."""
+    at = audited(seen(SYSTEM, rows), rounds, declared=DECLARED._replace(charge=charge))
+    check = Check("rounds are right")
+    check_round_rows(check, at, happened or happenings(at), conditions)
+    return check
 
 
 def changed(k: int, **values: int) -> list[Held]:
@@ -80,10 +72,10 @@ def test_right_rounds() -> None:
         (changed(3, queued=0), "round 4, second 10: queued: expected 1, found 0"),
         (changed(3, waiting=1), "round 4, second 10: waiting: expected 0, found 1"),
         (changed(2, waiting=2), "round 3, second 5: waiting: expected 1, found 2"),
-        (changed(2, running=2), "round 3, second 5: running: expected 1 to 1, found 2"),
-        (changed(2, running=0), "round 3, second 5: running: expected 1 to 1, found 0"),
-        (changed(0, running=1), "round 1, second 0: running: expected 0 to 0, found 1"),
-        (changed(3, running=1), "round 4, second 10: running: expected 0 to 0, found 1"),
+        (changed(2, running=2), "round 3, second 5: running: expected 1, found 2"),
+        (changed(2, running=0), "round 3, second 5: running: expected 1, found 0"),
+        (changed(0, running=1), "round 1, second 0: running: expected 0, found 1"),
+        (changed(3, running=1), "round 4, second 10: running: expected 0, found 1"),
         (changed(3, done=11), "round 4, second 10: latency: expected 0, found 1"),
     ],
 )
@@ -94,11 +86,10 @@ def test_wrong_numbers(rounds: list[Held], message: str) -> None:
 
 def test_numbers_of_rounds() -> None:
     """They count from 1."""
-    trace, run = trace_columns(SYSTEM, ROWS), run_columns(SYSTEM, ROWS)
-    columns = round_columns(ROUNDS)
-    columns.number[2] = 7
-    happened = happenings(trace, run, lost_columns([], [], []))
-    check = check_round_rows(run, columns, happened, NO_CONDITIONS, None, partial=False)
+    at = audited(seen(SYSTEM, ROWS), ROUNDS)
+    at.rounds.round[2] = 7
+    check = Check("rounds are numbered")
+    check_round_rows(check, at, happenings(at), NO_CONDITIONS)
     assert check.violations == ["round 3, second 5: round: expected 3, found 7"]
 
 
@@ -130,10 +121,10 @@ def test_running_jobs(
     before = [Held(now, now, started=count) for now, count in started]
     number = len(before) + 1
     for running in (least - 1, least, most, most + 1):
-        rounds = round_columns([*before, Held(10, 10, running=running)])
-        run = run_columns(SYSTEM, [])
-        check = check_round_rows(run, rounds, happened(**when), NO_CONDITIONS, None, partial=False)
-        found = f"running: expected {least} to {most}, found {running}"
+        rounds = [*before, Held(10, 10, running=running)]
+        check = checked([], rounds, happened=happened(**when))
+        expected = str(least) if least == most else f"{least} to {most}"
+        found = f"running: expected {expected}, found {running}"
         right = least <= running <= most
         told = f"round {number}, second 10: {found}" in check.violations
         assert told is not right
@@ -151,14 +142,16 @@ def test_what_happened() -> None:
         Row(4, 30, 30, submit=5),
         Row(5, 6, 8, submit=6, state="failed"),
     ]
-    trace, run = trace_columns(SYSTEM, [*rows, Row(6, submit=40)]), run_columns(SYSTEM, rows)
-    numbers = [(4, 5, 7, True), (4, 20, 20, True), (5, 6, 8, False)]
-    lost = lost_columns(numbers, [[], [], []], [[], [], []])
-    seen = happenings(trace, run, lost)
-    assert seen.arrivals.tolist() == [2, 4, 5, 6, 7, 20, 40]
-    assert seen.events.tolist() == [2, 3, 4, 5, 6, 7, 8, 9, 20, 30, 40]
-    assert seen.ends.tolist() == [7, 8, 9]
-    assert seen.instant.tolist() == [20, 30]
+    nowhere = NodeAllocation((), ())
+    lost = [
+        Interruption(rows[job_id - 1].traced().job, start, end, nowhere, again)
+        for job_id, start, end, again in ((4, 5, 7, True), (4, 20, 20, True), (5, 6, 8, False))
+    ]
+    found = happenings(audited(seen(SYSTEM, rows, [*rows, Row(6, submit=40)], lost)))
+    assert found.arrivals.tolist() == [2, 4, 5, 6, 7, 20, 40]
+    assert found.events.tolist() == [2, 3, 4, 5, 6, 7, 8, 9, 20, 30, 40]
+    assert found.ends.tolist() == [7, 8, 9]
+    assert found.instant.tolist() == [20, 30]
 
 
 def test_rounds_are_read(tmp_path: Path) -> None:
@@ -168,10 +161,10 @@ def test_rounds_are_read(tmp_path: Path) -> None:
     table |= {"decision_time": [0.5, 0.25], "solver": [None, {"variables": 7}]}
     table |= {"call_again_at": [None, 9]}
     read = read_rounds(directory(tmp_path, rounds=pa.table(table)))
-    columns = (read.number, read.now, read.done, read.queued, read.running, read.started)
+    columns = (read.round, read.now, read.done, read.queued, read.running, read.started)
     first = [column.tolist()[0] for column in (*columns, read.rejected, read.waiting)]
     assert first == [0, 10, 30, 30, 40, 50, 60, 70]
-    assert (read.decision_time, read.variables) == ([0.5, 0.25], [0, 7])
+    assert (read.decision_time.tolist(), read.variables) == ([0.5, 0.25], [0, 7])
     assert read.call_again_at == [None, 9]
 
 
@@ -204,17 +197,15 @@ REFUSED = Row(8, submit=1, state="rejected", rejected_by="dispatcher")
 )
 def test_order(rows: list[Row], found: list[str]) -> None:
     """Rows are in the order in which jobs left."""
-    rounds = round_columns([Held(1, 2), Held(5, 6, rejected=1), Held(9, 9)])
-    check = check_round_rows(
-        run_columns(SYSTEM, rows), rounds, happened(), NO_CONDITIONS, None, partial=False
-    )
+    rounds = [Held(1, 2), Held(5, 6, rejected=1), Held(9, 9)]
+    check = checked(rows, rounds, happened=happened())
     says = "expected its row in order of leaving, found it left"
     assert [line for line in check.violations if says in line] == [
         line.format(says) for line in found
     ]
 
 
-CHARGE = Charge(Fraction(1, 2), Fraction(1, 10), Fraction(1, 100), Fraction(2))
+CHARGE = (Fraction(1, 2), Fraction(1, 10), Fraction(1, 100), Fraction(2))
 EACH = [
     # 0.5 + 3 · 0.1 + 20 · 0.01 + 2 · 0.25 = 1.5, of which 1 is charged and 0.5 carried on
     (Held(0, 1, queued=3, decision_time=0.25, variables=20), 1),
@@ -231,8 +222,7 @@ def latencies(
     rounds: Sequence[Held], charge: Charge | None, conditions: Conditions = NO_CONDITIONS
 ) -> Check:
     """Return a check of rounds, of whose violations those of latency are left."""
-    run, columns = run_columns(SYSTEM, []), round_columns(rounds)
-    check = check_round_rows(run, columns, happened(), conditions, charge, partial=False)
+    check = checked([], rounds, conditions, charge, happened())
     check.violations = [line for line in check.violations if "latency" in line]
     return check
 
@@ -253,7 +243,7 @@ def test_what_rounds_are_charged() -> None:
 def test_where_jobs_may_be_held_back() -> None:
     """Where nothing was shown no time is taken; with a charge for each job it is not known."""
     held_back = Conditions(hold_back=True, instants=frozenset(), system=SYSTEM)
-    by_base = Charge(Fraction(3), Fraction(0), Fraction(0), Fraction(0))
+    by_base = (Fraction(3), Fraction(0), Fraction(0), Fraction(0))
     asked, idle = Held(0, 3, decision_time=0.1), Held(10, 10)
     assert latencies([asked, idle], by_base, held_back).violations == []
     message = "round 2, second 10: latency: expected 3, found 0"

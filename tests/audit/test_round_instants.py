@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from hpcsched.audit.rounds import Conditions, Happenings, check_round_rows, conditions_of
+from hpcsched.audit.violations import Check
 from hpcsched.system.outages import NO_OUTAGES, Outage, Outages
 from hpcsched.system.shared_resources import Change, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partition, Partitions
 from tests.builders import alike
-from tests.runs.columns_by_hand import Held, Row, round_columns, run_columns, trace_columns
+from tests.runs.columns_by_hand import Held, Row, audited, seen
 
 SYSTEM = alike(1, core=4)
 GROUPS = (NodeGroup("node", 1, {"core": 4}),)
@@ -33,14 +34,10 @@ def found(
 ) -> list[str]:
     """Return what is said of when rounds are held."""
     columns = (np.array(when, dtype=np.int64) for when in (arrivals, events, [], instant))
-    check = check_round_rows(
-        run_columns(SYSTEM, []),
-        round_columns([Held(now, done, waiting=left) for now, done, left in rounds]),
-        Happenings(*columns),
-        conditions,
-        None,
-        partial=partial,
-    )
+    held = [Held(now, done, waiting=left) for now, done, left in rounds]
+    check = Check("rounds are held when something happens")
+    at = audited(seen(SYSTEM, [], partial=partial), held)
+    check_round_rows(check, at, Happenings(*columns), conditions)
     return [line for line in check.violations if "expected at" in line]
 
 
@@ -184,14 +181,8 @@ def test_a_round_that_was_asked_for(second: int, message: str | None) -> None:
     """The dispatcher asked at 2 for a round at 6, and a job ends at 10 only."""
     rounds = [Held(2, 2, waiting=1, call_again_at=6), Held(second, second)]
     columns = (np.array(when, dtype=np.int64) for when in ([2], [2, 10], [], []))
-    check = check_round_rows(
-        run_columns(SYSTEM, []),
-        round_columns(rounds),
-        Happenings(*columns),
-        NONE,
-        None,
-        partial=False,
-    )
+    check = Check("rounds are held when something happens")
+    check_round_rows(check, audited(seen(SYSTEM, []), rounds), Happenings(*columns), NONE)
     assert [line for line in check.violations if "expected at" in line] == (
         [] if message is None else [message]
     )
@@ -264,12 +255,6 @@ def test_conditions_of_a_run(
 ) -> None:
     """Outages, limits, and jobs that wait for others hold jobs back, the last at other instants."""
     later = JOBS[1].traced() if think is None else JOBS[1].traced(after=(1,), think_time=think)
-    conditions = conditions_of(
-        trace_columns(SYSTEM, [JOBS[0], later]),
-        run_columns(SYSTEM, JOBS),
-        round_columns([]),
-        SYSTEM,
-        partitions=NO_PARTITIONS if partition is None else Partitions([partition]),
-        outages=outages,
-    )
-    assert conditions == Conditions(hold_back, frozenset(instants), SYSTEM)
+    partitions = NO_PARTITIONS if partition is None else Partitions([partition])
+    at = seen(SYSTEM, JOBS, [JOBS[0], later], partitions=partitions, outages=outages)
+    assert conditions_of(audited(at)) == Conditions(hold_back, frozenset(instants), SYSTEM)

@@ -2,24 +2,29 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
-from hpcsched.audit.columns import match
+from hpcsched.audit.columns import Replayed
 from hpcsched.audit.shared_resource_checks import (
     changes_between,
-    check_recorded_shared_resources,
-    check_shared_resource_figures,
-    check_shared_resources,
     course_of,
+    draws,
+    largest_draws,
     offered_at,
+    shared_resource_figures,
+    shared_resource_records,
 )
+from hpcsched.audit.violations import Check
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob
-from tests.runs.columns_by_hand import Row, directory, run_columns, trace_columns
+from tests.runs.columns_by_hand import Row, audited, directory, seen
+from tests.runs.hand_made import found_by
 
 GROUPS = (NodeGroup("node", 2, {"core": 40, "mem": 80}),)
 PER_CORE = Draw({"core": 1})
@@ -31,18 +36,16 @@ def job(job_id: int, start: int, end: int, cores: int, submit: int = 0, **more: 
     return Row(job_id, start, end, places, submit, cores, (1, 4), **more)
 
 
-def arguments(
-    rows: Sequence[Row], resource: SharedResource, jobs: Sequence[TracedJob] = ()
-) -> tuple[Any, ...]:
-    """Return trace, run, rows that match and system."""
-    system = System(GROUPS, shared_resources=(resource,))
-    trace, run = trace_columns(system, jobs or rows), run_columns(system, rows)
-    return trace, run, match(trace, run), system
+def looked_at(
+    resource: SharedResource, rows: Sequence[Row], jobs: Sequence[TracedJob] = (), **more: Any
+) -> Replayed:
+    """Return rows and the jobs of their trace in a system with a shared resource."""
+    return seen(System(GROUPS, shared_resources=(resource,)), rows, jobs, **more)
 
 
 def drawn(resource: SharedResource, rows: Sequence[Row], jobs: Sequence[TracedJob] = ()) -> Any:
     """Return from when on how much is drawn, and how much of it begins then."""
-    course = course_of(resource, *arguments(rows, resource, jobs))
+    course = course_of(resource, looked_at(resource, rows, jobs))
     return list(zip(*(column.tolist() for column in course), strict=True))
 
 
@@ -50,11 +53,8 @@ def found(
     resource: SharedResource, rows: Sequence[Row], jobs: Sequence[TracedJob] = ()
 ) -> list[str]:
     """Return what the checks of a shared resource find."""
-    return [
-        line
-        for check in check_shared_resources(*arguments(rows, resource, jobs))
-        for line in check.violations
-    ]
+    at = looked_at(resource, rows, jobs)
+    return [*found_by(draws(at)), *found_by(largest_draws(at))]
 
 
 def test_what_a_model_draws() -> None:
@@ -124,8 +124,8 @@ def test_what_is_offered(
     resource: SharedResource, offered: dict[int, int], changes: list[int]
 ) -> None:
     """By second; changes are those after 5 and before 15 or, where they come again, 55."""
-    assert {time: offered_at(resource, time) for time in offered} == offered
-    assert list(changes_between(resource, 5, 55 if resource.every else 15)) == changes
+    assert offered_at(resource, np.array([*offered])).tolist() == list(offered.values())
+    assert changes_between(resource, 5, 55 if resource.every else 15).tolist() == changes
 
 
 FALLS = (Change(10, 5),)
@@ -142,8 +142,8 @@ FALLS = (Change(10, 5),)
             SharedResource("power", 8, PER_CORE, FALLS),
             [job(1, 0, 20, 4), job(2, 10, 20, 2), job(3, 15, 20, 1)],
             [
-                "second 10: expected at most 5 to be drawn where jobs start, found 6",
-                "second 15: expected at most 5 to be drawn where jobs start, found 7",
+                "second 10: expected at most 5 of power to be drawn where jobs start, found 6",
+                "second 15: expected at most 5 of power to be drawn where jobs start, found 7",
             ],
         ),
         # At 15 job 2 follows on a node that is on, so that nothing more is drawn.
@@ -157,7 +157,7 @@ FALLS = (Change(10, 5),)
             SharedResource("power", 6, Draw({"core": 3}, per_node=5), ((Change(1, 5)),)),
             [job(1, 2, 9, 2, places={})],
             [
-                "second 2: expected at most 5 to be drawn where jobs start, found 6",
+                "second 2: expected at most 5 of power to be drawn where jobs start, found 6",
             ],
         ),
     ],
@@ -195,7 +195,9 @@ def test_the_largest_draw(resource: SharedResource, submit: int, most: int) -> N
         job(2, 999, 999, most + 1, submit),
         Row(3, submit=submit, units=99, request=(1, 4), state="rejected"),
     ]
-    assert found(resource, rows) == [f"job 2: expected it to draw at most {most}, found {most + 1}"]
+    assert found(resource, rows) == [
+        f"job 2: expected it to draw at most {most} of power, found {most + 1}"
+    ]
 
 
 def test_the_largest_draw_by_the_trace() -> None:
@@ -203,7 +205,9 @@ def test_the_largest_draw_by_the_trace() -> None:
     rows = [job(1, 0, 0, 1), job(2, 0, 0, 1)]
     jobs = [rows[0].traced(), rows[1].traced(shared_requests=(("licence", 4),))]
     resource = SharedResource("licence", 3, Draw(traced=True))
-    assert found(resource, rows, jobs) == ["job 2: expected it to draw at most 3, found 4"]
+    assert found(resource, rows, jobs) == [
+        "job 2: expected it to draw at most 3 of licence, found 4"
+    ]
 
 
 # From the trace's origin on 10 is offered, from 5 on 4, from 15 on 12, from 25 on 4 again.
@@ -233,11 +237,10 @@ NOTHING = dict.fromkeys(FIGURES, 0) | {"mean": None}
 )
 def test_figures(rows: list[Row], figures: dict[str, Any]) -> None:
     """Each is worked out again; one that is wrong is found, as are all that are missing."""
-    of = arguments(rows, COMES_AGAIN)
+    at = looked_at(COMES_AGAIN, rows)
 
     def said(**stated: Any) -> list[str]:
-        (check,) = check_shared_resource_figures(stated, *of, partial=False)
-        return check.violations
+        return found_by(shared_resource_figures(audited(at, run=SimpleNamespace(summary=stated))))
 
     assert said(shared_resources={"power": figures}) == []
     for name, value in figures.items():
@@ -256,11 +259,11 @@ def test_figures(rows: list[Row], figures: dict[str, Any]) -> None:
 
 def test_figures_that_are_not_worked_out() -> None:
     """That of a partial run is told; a system without shared resources has none."""
-    of = arguments(TWO, COMES_AGAIN)
-    (check,) = check_shared_resource_figures({}, *of, partial=True)
+    check = shared_resource_figures(audited(looked_at(COMES_AGAIN, TWO, partial=True)))
+    assert check is not None
     assert check.violations == []
     assert check.notes == ["shared resources were not worked out again: jobs were left running"]
-    assert list(check_shared_resource_figures({}, *of[:3], System(GROUPS), partial=False)) == []
+    assert shared_resource_figures(audited(seen(System(GROUPS), TWO))) is None
 
 
 Level = tuple[int, int, int]
@@ -278,12 +281,7 @@ def recorded(folder: Path, rows: Sequence[Row], levels: Sequence[Level]) -> list
         }
     )
     run = directory(folder, shared_resources=table)
-    trace, *rest = arguments(rows, COMES_AGAIN)
-    return [
-        text
-        for check in check_recorded_shared_resources(run, trace, *rest)
-        for text in check.violations
-    ]
+    return found_by(shared_resource_records(audited(looked_at(COMES_AGAIN, rows), run=run)))
 
 
 LEVELS = [
@@ -312,19 +310,22 @@ def test_recorded_rows(tmp_path: Path, rows: list[Row], levels: list[Level]) -> 
     """There is a row where something changes, first and last second included, and no other."""
     assert recorded(tmp_path, rows, levels) == []
     more = [*levels, (99, 0, 4)]
-    assert recorded(tmp_path, rows, more) == [f"rows: expected {len(levels)}, found {len(more)}"]
+    table = "shared_resources.parquet"
+    assert recorded(tmp_path, rows, more) == [
+        f"rows of {table}: expected {len(levels)}, found {len(more)}"
+    ]
     if levels:
         time, amount, offered = levels[0]
         wrong = [(time, amount, offered + 1), *levels[1:]]
-        assert recorded(tmp_path, rows, wrong) == [
-            "from a second on, drawn and offered:"
-            f" expected {(time, (amount,), (offered,))}, found {(time, (amount,), (offered + 1,))}"
-        ]
+        both = (np.array(row) for row in (levels[0], wrong[0]))
+        message = f"{table}, row 1: time, drawn and offered: expected {{}}, found {{}}"
+        assert recorded(tmp_path, rows, wrong) == [message.format(*both)]
 
 
-def test_recorded_rows_that_are_not_looked_at(tmp_path: Path) -> None:
+def test_recorded_rows_that_are_not_looked_at() -> None:
     """Those of a partial run, and where the system has no shared resources."""
-    trace, run, both, system = arguments(TWO, COMES_AGAIN)
-    whole, partial = directory(tmp_path), directory(tmp_path, partial=True)
-    assert list(check_recorded_shared_resources(partial, trace, run, both, system)) == []
-    assert list(check_recorded_shared_resources(whole, trace, run, both, System(GROUPS))) == []
+    partial = looked_at(COMES_AGAIN, TWO, partial=True)
+    none: list[Check | None] = [
+        shared_resource_records(audited(at)) for at in (partial, seen(System(GROUPS), TWO))
+    ]
+    assert none == [None, None]

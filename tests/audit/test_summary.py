@@ -1,10 +1,12 @@
 """Checks of a summary's figures."""
 
 import copy
+import math
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,32 +14,35 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hpcsched.audit.columns import Declared, Definition, RunColumns, read_run
+from hpcsched.audit.columns import Declared, Replayed, RunColumns, read_rounds, run_columns
 from hpcsched.audit.summary import (
     Figures,
-    allocated_amounts,
-    check_account,
-    check_figures,
-    check_offline,
-    check_rounds,
+    account,
     lost_amounts,
     mean,
+    offline_plan,
+    round_figures,
+    summary_figures,
 )
-from hpcsched.audit.violations import TOLERANCE, Check, compare
+from hpcsched.audit.violations import TOLERANCE, Check
 from hpcsched.runs.columns import rounds_schema
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import ROUNDS, SUMMARY, TIMING
-from hpcsched.system.outages import NO_OUTAGES, DownTime, Outage, Outages, down_time
+from hpcsched.simulation.records import Interruption, JobRecord
+from hpcsched.system.outages import NO_OUTAGES, Outage, Outages
+from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.testing.replaying import run_columns
 from hpcsched.workload.trace_source import TraceAccount
+from tests.runs.columns_by_hand import audited
 from tests.runs.hand_made import (
     DECLARED,
     JOBS,
+    METRICS,
     REJECTED,
     SYSTEM,
     job,
     record_of,
+    replayed,
     row,
     tamper_json,
     write_run,
@@ -60,27 +65,14 @@ def figures_of(*jobs: tuple[int, int, int, int]) -> Figures:
         row(job(k, submit, 1, (1, 0, 0), run_time), start, {0: 1}, demand=demand)
         for k, (submit, start, run_time, demand) in enumerate(jobs, start=1)
     ]
-    run = run_columns([*rows, row(job(99, 3, 1, (1, 0, 0), 7), None)], SYSTEM)
-    return Figures(run, SYSTEM, run, None)
+    return Figures(ran([*rows, row(job(99, 3, 1, (1, 0, 0), 7), None)]))
 
 
-def test_metrics() -> None:
-    """Of five jobs, one of them of no length, which has no slowdown.
-
-    Bounded slowdowns with τ = 4 are 15/10, 1, 50/20, 31/4 and 20/4. Areas are 10, 8, 60, 4 and 0.
-    Cores are used for 10 + 4 + 20 + 1 s of 60 s.
-    """
-    metrics = figures_of(*FIVE).metrics({"mean_bounded_slowdown": {"tau": 4}, "p2sf": {"alpha": 2}})
-    del metrics["p2sf"]
-    assert metrics == {
-        "mean_bounded_slowdown": pytest.approx((1.5 + 1 + 2.5 + 7.75 + 5) / 5),
-        "mean_slowdown": pytest.approx((1.5 + 1 + 2.5 + 31) / 4),
-        "mean_wait_time": 17,
-        "mean_response_time": 24,
-        "area_weighted_response_time": pytest.approx((150 + 32 + 3000 + 124) / 82),
-        "utilization": 35 / (16 * 60),
-        "makespan": 160 - 100,
-    }
+def ran(
+    records: Sequence[JobRecord], *lost: Interruption, system: System = SYSTEM, **conditions: Any
+) -> Replayed:
+    """Return what became of jobs, of an empty trace."""
+    return replayed([], records, *lost, system=system, **conditions)
 
 
 @pytest.mark.parametrize(
@@ -101,8 +93,6 @@ def test_specific_flow(
     """(α + 1)/(α + 2) · Σ demand (response^(α+2) - wait^(α+2)) over the same of α + 1."""
     figures = figures_of(*jobs)
     assert figures.objective("p2sf", {"alpha": alpha}) == pytest.approx(expected)
-    parameters = {"mean_bounded_slowdown": {"tau": 10}, "p2sf": {"alpha": alpha}}
-    assert figures.metrics(parameters)["p2sf"] == pytest.approx(expected)
 
 
 def term(weight: float, name: str, **parameters: Any) -> dict[str, Any]:
@@ -119,6 +109,7 @@ def term(weight: float, name: str, **parameters: Any) -> dict[str, Any]:
         ("mean_wait_time", {}, 17),
         ("area_weighted_response_time", {}, 3306 / 82),
         ("makespan", {}, 60),
+        ("utilization", {}, 35 / (16 * 60)),
         (
             "weighted_sum",
             {"terms": [term(2, "mean_wait_time"), term(3, "makespan")]},
@@ -128,7 +119,11 @@ def term(weight: float, name: str, **parameters: Any) -> dict[str, Any]:
     ],
 )
 def test_objectives(name: str, parameters: dict[str, Any], expected: float) -> None:
-    """Those of the five jobs."""
+    """Those of five jobs, one of them of no length, which has no slowdown.
+
+    Bounded slowdowns with τ = 4 are 15/10, 1, 50/20, 31/4 and 20/4. Areas are 10, 8, 60, 4 and 0.
+    Cores are used for 10 + 4 + 20 + 1 s of 60 s.
+    """
     assert figures_of(*FIVE).objective(name, parameters) == pytest.approx(expected)
 
 
@@ -154,11 +149,12 @@ def test_where_there_is_no_value() -> None:
 def test_where_nothing_ran() -> None:
     """There is no figure at all, and no time in which anything could be used."""
     none = figures_of()
-    parameters = {"mean_bounded_slowdown": {"tau": 10}, "p2sf": {"alpha": 2}}
-    assert set(none.metrics(parameters).values()) == {None}
-    assert none.utilization() == none.loss_of_capacity(rejected_wait=True) == {}
+    for name, chosen in METRICS.items():
+        if name != "loss_of_capacity":
+            assert none.objective(name, chosen.parameters) is None
+    assert none.utilization == none.loss_of_capacity(rejected_wait=True) == {}
     # All is over at the instant at which it began.
-    assert figures_of((100, 100, 0, 1)).utilization() == {}
+    assert figures_of((100, 100, 0, 1)).utilization == {}
 
 
 def test_figures_of_classes() -> None:
@@ -171,7 +167,7 @@ def test_figures_of_classes() -> None:
         "mean_slowdown": pytest.approx((1.5 + 1 + 31) / 3),
         "mean_bounded_slowdown": pytest.approx((1.5 + 1 + 7.75) / 3),
     }
-    assert figures.of_class(11, None, 4)["jobs"] == 1
+    assert figures.of_class(11, math.inf, 4)["jobs"] == 1
     assert figures.of_class(0, 3, 4) == {
         "jobs": 2,
         "mean_wait_time": 25,
@@ -181,19 +177,9 @@ def test_figures_of_classes() -> None:
     }
 
 
-def test_percentiles_are_taken_from_sorted_values() -> None:
-    """Of waits, responses, and bounded slowdowns with τ = 4."""
-    found = figures_of(*FIVE).percentiles(4)
-    assert {name: values.tolist() for name, values in found.items()} == {
-        "wait_time": [0, 5, 20, 30, 30],
-        "response_time": [4, 15, 20, 31, 50],
-        "bounded_slowdown": [1, 1.5, 2.5, 5, 7.75],
-    }
-
-
-def down(*outages: tuple[int, int, int]) -> DownTime:
+def down(*outages: tuple[int, int, int]) -> Outages:
     """Return when nodes are out of service: node, from, until."""
-    return down_time(Outage(start, end, (node,), "failure") for node, start, end in outages)
+    return Outages(tuple(Outage(start, end, (node,), "failure") for node, start, end in outages))
 
 
 @pytest.mark.parametrize(
@@ -208,16 +194,16 @@ def down(*outages: tuple[int, int, int]) -> DownTime:
 )
 def test_utilization(outages: list[tuple[int, int, int]], expected: dict[str, float]) -> None:
     """Two units of 3 cores and 4 mem for 10 s; what is out of service then is no capacity."""
-    run = run_columns([row(job(1, 100, 2, (3, 4, 0), 10), 100, {1: 1, 2: 1})], SYSTEM)
-    found = Figures(run, SYSTEM, run, down(*outages) if outages else None)
-    assert found.utilization() == pytest.approx(expected)
+    records = [row(job(1, 100, 2, (3, 4, 0), 10), 100, {1: 1, 2: 1})]
+    found = Figures(ran(records, outages=down(*outages)))
+    assert found.utilization == pytest.approx(expected)
 
 
 def test_one_core_for_one_second() -> None:
     """The least capacity that there can be is used whole."""
-    run = run_columns([row(job(1, 5, 1, (1, 0, 0), 1), 5, {0: 1})], SYSTEM)
+    records = [row(job(1, 5, 1, (1, 0, 0), 1), 5, {0: 1})]
     one = System((NodeGroup("one", 1, {"core": 1, "mem": 0, "gpu": 0}),))
-    assert Figures(run, one, run, None).utilization() == {"core": 1}
+    assert Figures(ran(records, system=one)).utilization == {"core": 1}
 
 
 # Jobs 1 and 2 hold 12 of 16 cores until 10. Job 3 wants 8 from 4 on, and has them from 10 to 15.
@@ -230,10 +216,9 @@ WAITING = [
 
 def test_loss_of_capacity() -> None:
     """From 4 to 10 job 3 waits for 8 cores and 4 are free; of its 2 mem all are."""
-    run = run_columns(WAITING, SYSTEM)
-    lost = lost_amounts(run, SYSTEM, rejected_wait=False, down=None)
-    assert lost == [4 * 6, 2 * 6, 0]
-    found = Figures(run, SYSTEM, run, None).loss_of_capacity(rejected_wait=False)
+    at = ran(WAITING)
+    assert lost_amounts(at, rejected_wait=False).tolist() == [4 * 6, 2 * 6, 0]
+    found = Figures(at).loss_of_capacity(rejected_wait=False)
     assert found == pytest.approx({"core": 24 / (16 * 15), "mem": 12 / (112 * 15), "gpu": 0})
 
 
@@ -242,10 +227,9 @@ def test_loss_with_nodes_out_of_service() -> None:
 
     There are 16 × 15 core-seconds, less 4 × 3 and 4 × 1.
     """
-    run, gone = run_columns(WAITING, SYSTEM), down((3, 6, 9), (3, 14, 20))
-    lost = lost_amounts(run, SYSTEM, rejected_wait=False, down=gone)
-    assert lost == [4 * 3, 2 * 6, 0]
-    found = Figures(run, SYSTEM, run, gone).loss_of_capacity(rejected_wait=False)
+    at = ran(WAITING, outages=down((3, 6, 9), (3, 14, 20)))
+    assert lost_amounts(at, rejected_wait=False).tolist() == [4 * 3, 2 * 6, 0]
+    found = Figures(at).loss_of_capacity(rejected_wait=False)
     assert found["core"] == pytest.approx(12 / (240 - 16))
 
 
@@ -256,43 +240,38 @@ def test_loss_with_rejected_jobs(rejected_wait: bool, more: int) -> None:
         row(job(4, 12, 1, (3, 0, 0), 10), None),
         row(job(5, 1, 1, (1, 0, 0), 10), None, rejected_by="over_shared_resource"),
     ]
-    run = run_columns([*WAITING, *rejected], SYSTEM)
-    lost = lost_amounts(run, SYSTEM, rejected_wait=rejected_wait, down=None)
-    assert lost[CORE] == 24 + more
-    found = Figures(run, SYSTEM, run, None).loss_of_capacity(rejected_wait=rejected_wait)
+    at = ran([*WAITING, *rejected])
+    assert lost_amounts(at, rejected_wait=rejected_wait)[CORE] == 24 + more
+    found = Figures(at).loss_of_capacity(rejected_wait=rejected_wait)
     assert found["core"] == pytest.approx((24 + more) / 240)
 
 
 def test_loss_after_an_attempt_that_was_lost() -> None:
     """A job that lost its node at 5 waits again until it starts at 8, for 4 cores."""
-    again = row(job(1, 0, 1, (4, 1, 0), 4), 8, {1: 1})
-    lost = row(job(1, 0, 1, (4, 1, 0), 4), 0, {0: 1}, end_time=5, state="requeued")
-    attempts = run_columns([again, lost], SYSTEM)
-    assert lost_amounts(attempts, SYSTEM, rejected_wait=True, down=None)[CORE] == 4 * 3
-    # Alone, the job's row says that it waited from 0 on; the makespan is 12.
-    run = run_columns([again], SYSTEM)
-    figures = Figures(run, SYSTEM, attempts, None)
-    assert figures.loss_of_capacity(rejected_wait=False)["core"] == pytest.approx(12 / (16 * 12))
+    wanted = job(1, 0, 1, (4, 1, 0), 4)
+    lost = Interruption(wanted.job, 0, 5, NodeAllocation((0,), (1,)), requeued=True)
+    at = ran([row(wanted, 8, {1: 1})], lost)
+    assert lost_amounts(at, rejected_wait=True)[CORE] == 4 * 3
+    # The makespan is 12.
+    found = Figures(at).loss_of_capacity(rejected_wait=False)
+    assert found["core"] == pytest.approx(12 / (16 * 12))
 
 
 def test_loss_is_exact_where_there_is_much() -> None:
     """Of 2^53 + 1 bytes all but one are held: that one is free, and waited for."""
     much = System((NodeGroup("large", 1, {"core": 0, "mem": 2**53 + 1, "gpu": 0}),))
-    run = run_columns(
-        [
-            row(job(1, 0, 1, (0, 2**53, 0), 10), 0, {0: 1}),
-            row(job(2, 0, 1, (0, 1, 0), 5), 10, {0: 1}),
-        ],
-        SYSTEM,
-    )
-    assert lost_amounts(run, much, rejected_wait=False, down=None) == [0, 10, 0]
+    records = [
+        row(job(1, 0, 1, (0, 2**53, 0), 10), 0, {0: 1}),
+        row(job(2, 0, 1, (0, 1, 0), 5), 10, {0: 1}),
+    ]
+    assert lost_amounts(ran(records, system=much), rejected_wait=False).tolist() == [0, 10, 0]
 
 
 def test_what_jobs_hold() -> None:
     """An exclusive job holds its nodes, as far as they exist; another what it asks for."""
     exclusive = row(job(1, 0, 2, (1, 1, 0), 5, exclusive=True), 0, {-1: 1, 0: 1, 3: 1, 4: 1, 44: 1})
-    run = run_columns([exclusive, row(job(2, 0, 3, (1, 2, 0), 5), 0, {1: 3})], SYSTEM)
-    assert allocated_amounts(run, SYSTEM).tolist() == [[8, 16 + 64, 2], [3, 6, 0]]
+    at = ran([exclusive, row(job(2, 0, 3, (1, 2, 0), 5), 0, {1: 3})])
+    assert at.allocated.tolist() == [[8, 16 + 64, 2], [3, 6, 0]]
 
 
 class Made(NamedTuple):
@@ -305,7 +284,7 @@ class Made(NamedTuple):
 def made(tmp_path_factory: pytest.TempPathFactory, jobs: Any) -> Made:
     """Return a run of jobs."""
     run = write_run(tmp_path_factory.mktemp("figures") / "run", jobs)
-    return Made(run.summary, read_run(run, SYSTEM))
+    return Made(run.summary, run_columns(run.all_jobs.whole(), SYSTEM))
 
 
 @pytest.fixture(scope="module", name="seven")
@@ -331,15 +310,15 @@ def checked(
 ) -> Check:
     """Check a summary in which keys are others, or are taken out for which there is None."""
     summary = {**copy.deepcopy(run.summary), **changes}
-    return check_figures(
-        {key: value for key, value in summary.items() if value is not None},
-        run.columns,
-        SYSTEM,
-        declared,
-        partial=partial,
-        attempts=run.columns if attempts is None else attempts,
-        outages=outages,
-    )
+    kept = {key: value for key, value in summary.items() if value is not None}
+    at = ran([], outages=outages, partial=partial)
+    at.jobs = run.columns
+    seen = audited(at, run=SimpleNamespace(summary=kept), declared=declared)
+    if attempts is not None:
+        seen.attempts = attempts
+    check = summary_figures(seen)
+    assert check is not None
+    return check
 
 
 def test_right_figures(seven: Made, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -367,11 +346,13 @@ def test_what_is_missing(seven: Made, rejecting: Made, key: str, message: str) -
         assert any(line.startswith(message) for line in violations)
 
 
+ENERGY: dict[str, Any] = {"unit": "J", "population": "all", "parameters": {}}
+
+
 def test_figures_of_plugins(seven: Made) -> None:
     """They are noted, and theirs alone."""
     declared = DECLARED._replace(
-        definitions={**DECLARED.definitions, "energy": Definition("J", "all")},
-        metric_parameters={**DECLARED.metric_parameters, "energy": {}},
+        definitions={**DECLARED.definitions, "energy": ENERGY},
     )
     check = checked(
         seven,
@@ -379,7 +360,7 @@ def test_figures_of_plugins(seven: Made) -> None:
         metrics={**seven.summary["metrics"], "energy": 1},
         definitions={
             **seven.summary["definitions"],
-            "energy": {"unit": "J", "population": "all", "parameters": {}},
+            "energy": ENERGY,
         },
     )
     assert check.violations == []
@@ -388,8 +369,10 @@ def test_figures_of_plugins(seven: Made) -> None:
 
 def test_another_bound_of_slowdowns(seven: Made) -> None:
     """Bounded by 1,000 s, the slowdowns of the five short jobs are all 1."""
-    own = {**DECLARED.metric_parameters, "mean_bounded_slowdown": {"tau": 1000}}
-    found = checked(seven, declared=DECLARED._replace(metric_parameters=own)).violations
+    name = "mean_bounded_slowdown"
+    own = {**DECLARED.definitions[name], "parameters": {"tau": 1000}}
+    declared = DECLARED._replace(definitions={**DECLARED.definitions, name: own})
+    found = checked(seven, declared=declared).violations
     assert "percentiles.bounded_slowdown.p99: expected 1.0243243243243243, found 3.0" in found
     # (1.5 + 1 + 1 + 3 + 2) / 5 for the five of the first class
     assert "classes[0].mean_bounded_slowdown: expected 1.0, found 1.7" in found
@@ -419,7 +402,7 @@ def test_what_is_out_of_service(seven: Made) -> None:
 
 def test_attempts_that_were_lost(seven: Made) -> None:
     """Attempts are what loss is worked out from: without any, nothing waits and nothing is lost."""
-    none = replace(seven.columns, has_start=seven.columns.has_start & False)
+    none = replace(seven.columns, has_start_time=seven.columns.has_start_time & False)
     check = checked(seven, attempts=none)
     assert any("loss_of_capacity_by_resource.core" in line for line in check.violations)
 
@@ -552,24 +535,35 @@ def test_classes(seven: Made, bounds: tuple[int, ...], classes: list[dict[str, A
 def test_comparing_figures(expected: float | None, found: Any, right: bool) -> None:
     """Numbers may differ by a billionth; each comparison is counted."""
     check = Check("all is well")
-    compare(check, "mean", expected, found)
-    compare(check, "mean", expected, found)
+    check.compare("mean", expected, found)
+    check.compare("mean", expected, found)
     message = f"mean: expected {expected!r}, found {found!r}"
     assert check.violations == ([] if right else [message] * 2)
     assert check.looked_at == 2
 
 
 Jobs = dict[str, Any]
-LEFT = run_columns([record_of(placed) for placed in (*JOBS, REJECTED)], SYSTEM)
+LEFT = [record_of(placed) for placed in (*JOBS, REJECTED)]
 """Seven jobs that were completed, and one that the dispatcher rejected."""
 
 
-def account() -> TraceAccount:
+def of_trace() -> TraceAccount:
     """Return the account of a trace: eight jobs, and three records that were skipped."""
     made = TraceAccount(read=11, submitted=8)
     made.skipped.update(zero_run_time=2, no_request=1)
     made.clipped.update(run_time=4)
     return made
+
+
+def accounted(jobs: Jobs, trace: TraceAccount, *, partial: bool = False) -> Check:
+    """Return the check of what a summary says of these jobs."""
+    parts = {
+        "run": SimpleNamespace(summary={"jobs": jobs}),
+        "source": SimpleNamespace(account=trace),
+    }
+    check = account(audited(ran(LEFT, partial=partial), **parts))
+    assert check is not None
+    return check
 
 
 def stated() -> Jobs:
@@ -590,7 +584,7 @@ def stated() -> Jobs:
 
 def test_an_account_that_balances() -> None:
     """Four states, what rejected, three sums and what the trace says: all is looked at."""
-    check = check_account(stated(), LEFT, account(), partial=False)
+    check = accounted(stated(), of_trace())
     assert check.violations == [] and check.notes == []
     # States 4, rejected_by 1, submitted and read 2, both by the trace 2; skipped, clipped and
     # changed are there 3, with reasons 2 + 1 + 0.
@@ -650,14 +644,14 @@ def test_an_account_that_does_not(change: Callable[[Jobs], Any], found: list[str
     """Each sum that is off is told, and no other."""
     jobs = stated()
     change(jobs)
-    assert check_account(jobs, LEFT, account(), partial=False).violations == found
+    assert accounted(jobs, of_trace()).violations == found
 
 
 def test_an_account_of_a_run_broken_off() -> None:
     """Two of eleven jobs wait and one runs; two were read ahead. The trace may go on."""
     jobs = stated() | {"read": 16, "submitted": 11, "waiting": 2, "running": 1}
     jobs["not_yet_submitted"] = 2
-    check = check_account(jobs, LEFT, TraceAccount(), partial=True)
+    check = accounted(jobs, TraceAccount(), partial=True)
     assert check.violations == []
     assert check.notes == ["the run is partial: its account of the trace covers what it had read"]
     for key, message in (
@@ -666,7 +660,7 @@ def test_an_account_of_a_run_broken_off() -> None:
         ("not_yet_submitted", "records read: expected 17, found 16"),
     ):
         wrong = jobs | {key: jobs[key] + 1}
-        assert check_account(wrong, LEFT, TraceAccount(), partial=True).violations == [message]
+        assert accounted(wrong, TraceAccount(), partial=True).violations == [message]
 
 
 @pytest.fixture(scope="module", name="honest")
@@ -707,12 +701,17 @@ def _checked(honest: Path, tmp_path: Path) -> Callable[..., Check]:
                 rounds={"decision_time_mean": mean, "decision_time_p99": p99}
             ),
         )
-        return check_rounds(RunDirectory.open(tmp_path / "run"), STARTED)
+        run = RunDirectory.open(tmp_path / "run")
+        at = audited(ran(STARTED), run=run)
+        at.rounds = read_rounds(run)
+        check = round_figures(at)
+        assert check is not None
+        return check
 
     return checked
 
 
-STARTED = run_columns([record_of(placed) for placed in JOBS[:3]], SYSTEM)
+STARTED = [record_of(placed) for placed in JOBS[:3]]
 """Three jobs: two start at 0 and one at 100."""
 IN_TWO = [{"now": 0, "started": 2}, {"now": 90, "latency": 10, "started": 1}]
 """Rounds that start them; the second is carried out at 100."""
@@ -835,8 +834,10 @@ def found(
     summary: dict[str, Any] = {} if value is None else {"objective": {"value": value}}
     if stated is not None:
         summary["offline"] = stated
-    checks = list(check_offline(summary, expected=expected))
-    return next(((check.violations, check.looked_at, check.notes) for check in checks), None)
+    declared = DECLARED._replace(offline=expected)
+    at = audited(ran([]), run=SimpleNamespace(summary=summary), declared=declared)
+    check = offline_plan(at)
+    return None if check is None else (check.violations, check.looked_at, check.notes)
 
 
 def plan(value: float | None, bound: float | None, gap: float | None, proved: Any) -> Any:

@@ -10,7 +10,7 @@ def test_each_is_counted_and_ten_are_spelt_out() -> None:
     check = Check("all is well")
     for k in range(3):
         check.found(f"one {k}")
-    check.found_at(np.arange(20), lambda k: f"many {k}")
+    check.found_at(np.arange(20) >= 0, "many {}", np.arange(20))
     assert SHOWN == 10
     assert check.count == 23
     assert check.violations == [*(f"one {k}" for k in range(3)), *(f"many {k}" for k in range(7))]
@@ -20,8 +20,8 @@ def test_each_is_counted_and_ten_are_spelt_out() -> None:
 def test_more_are_counted_once_ten_are_spelt_out() -> None:
     """Messages beyond the tenth are not drawn; 12 and 5 and 1 violations are 18."""
     check = Check("all is well")
-    check.found_at(np.arange(12), lambda k: f"first {k}")
-    check.found_at(np.arange(5), lambda k: f"later {k}")
+    check.found_at(np.arange(15) < 12, "first {}", lambda k: k)
+    check.found_at(np.arange(5) >= 0, "later {}", np.arange(5))
     check.found("last")
     assert check.count == 18
     assert check.violations == [f"first {k}" for k in range(10)]

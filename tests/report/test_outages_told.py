@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched.cli import main
-from hpcsched.explain.explanation import explain_job
-from hpcsched.explain.explanation_rendering import explanation_text
+from hpcsched.explain.explanation import explain_run
 from hpcsched.report.figures.gantt_figure import NodeOutage, gantt_windows
 from hpcsched.report.studied_runs import open_study
 from hpcsched.report.tables.run_account import account_lines
@@ -49,14 +48,14 @@ def _ran(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
 
 def told(ran: RunResult, job_id: int) -> str:
     """Return the explanation of a job."""
-    return explanation_text(explain_job(ran.directory, job_id, lambda _: {}))
+    return str(explain_run(ran.directory, job_id))
 
 
 def test_explanations(ran: RunResult) -> None:
     """Job 2 has node 1 from 5 to 35, so that job 1 is done again from 50 to 60."""
     first = told(ran, 1)
     assert "submitted at 0 s, started at 50 s and ended at 60 s (completed)" in first
-    assert "Before that it was run once, for 5 s in all, and lost a node." in first
+    assert "Attempts that were lost with a node before: 1, of 5 s in all." in first
     assert "too few nodes were in service for it: failure" in first
     assert "too few nodes were in service for it: maintenance weekly" in first
     third = told(ran, 3)

@@ -1,6 +1,7 @@
 """Columns of a few jobs and rounds made by hand, to try single checks of the audit on."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -9,15 +10,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hpcsched.audit.columns import RunColumns, TraceColumns, read_trace
-from hpcsched.audit.rounds import RoundColumns
+from hpcsched.audit.columns import AuditedRun, Replayed, RoundColumns
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.simulation.records import JobRecord
+from hpcsched.simulation.records import Interruption, JobRecord
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import System
-from hpcsched.testing.replaying import run_columns as columns_of
 from hpcsched.workload.job import TracedJob
 from tests.builders import traced
+from tests.runs.hand_made import DECLARED, replayed
 
 
 class Row(NamedTuple):
@@ -51,14 +51,17 @@ class Row(NamedTuple):
         return JobRecord(self.traced().job, self.units, 1000, self.state, *ran)
 
 
-def trace_columns(system: System, jobs: Sequence[Row | TracedJob]) -> TraceColumns:
-    """Return the columns of a trace of these jobs."""
-    return read_trace([one.traced() if isinstance(one, Row) else one for one in jobs], system)
-
-
-def run_columns(system: System, rows: Sequence[Row]) -> RunColumns:
-    """Return the columns of these rows."""
-    return columns_of([row.record() for row in rows], system)
+def seen(
+    system: System,
+    rows: Sequence[Row],
+    jobs: Sequence[Row | TracedJob] | None = None,
+    lost: Sequence[Interruption] = (),
+    **conditions: Any,
+) -> Replayed:
+    """Return these rows and the jobs of their trace as the rules of the audit see them."""
+    traced = [one.traced() if isinstance(one, Row) else one for one in (jobs or rows)]
+    records = [row.record() for row in rows]
+    return replayed(traced, records, *lost, system=system, **conditions)
 
 
 class Held(NamedTuple):
@@ -78,14 +81,24 @@ class Held(NamedTuple):
 
 def round_columns(rounds: Sequence[Held]) -> RoundColumns:
     """Return the columns of these rounds, which are numbered from 1."""
-    counts = zip(*(one[:7] for one in rounds), strict=True) if rounds else [()] * 7
+    names = ("now", "done", "queued", "running", "started", "rejected", "waiting")
     return RoundColumns(
-        np.arange(len(rounds)) + 1,
-        *(np.array(column, dtype=np.int64) for column in counts),
-        decision_time=[one.decision_time for one in rounds],
+        round=np.arange(len(rounds)) + 1,
+        **{
+            name: np.array([getattr(one, name) for one in rounds], dtype=np.int64) for name in names
+        },
+        decision_time=np.array([one.decision_time for one in rounds], dtype=np.float64),
         variables=[one.variables for one in rounds],
         call_again_at=[one.call_again_at for one in rounds],
     )
+
+
+def audited(at: Replayed, rounds: Sequence[Held] = (), **parts: Any) -> AuditedRun:
+    """Return a run with these rounds; `parts` are those of `AuditedRun` that a rule looks at."""
+    nothing: Any = SimpleNamespace(summary={})
+    given = {"run": nothing, "source": nothing, "answers": (), "declared": DECLARED, **parts}
+    own = {field.name: getattr(at, field.name) for field in fields(at)}
+    return AuditedRun(**own, rounds=round_columns(rounds), **given)
 
 
 def directory(folder: Path, *, partial: bool = False, **tables: pa.Table) -> RunDirectory:

@@ -9,9 +9,8 @@ import pyarrow.parquet as pq
 
 import hpcsched
 from hpcsched.audit.auditor import audit
-from hpcsched.audit.columns import Declared, Definition, RunColumns, TraceColumns, match, read_trace
-from hpcsched.audit.job_checks import Match
-from hpcsched.audit.violations import AuditReport
+from hpcsched.audit.columns import Declared, Replayed, open_run, read_trace
+from hpcsched.audit.violations import AuditReport, Check
 from hpcsched.dispatching import objectives
 from hpcsched.dispatching.objectives import BoundedSlowdown
 from hpcsched.runs.directory import RunDirectory, create
@@ -27,10 +26,10 @@ from hpcsched.runs.summary import (
     summarize,
 )
 from hpcsched.runs.tables import RunRecords
-from hpcsched.simulation.records import JobRecord, RoundRecord
+from hpcsched.simulation.records import Interruption, JobRecord, RoundRecord
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.testing.replaying import run_columns
+from hpcsched.testing.replaying import columns_of, lost_attempts
 from hpcsched.whole_files import write_text
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.trace_source import TraceAccount
@@ -59,9 +58,12 @@ METRICS = {
 DECLARED = Declared(
     name="by-hand",
     seed=0,
-    metric_parameters={name: chosen.parameters for name, chosen in METRICS.items()},
     definitions={
-        name: Definition(chosen.metric.unit, chosen.metric.population)
+        name: {
+            "unit": chosen.metric.unit,
+            "population": chosen.metric.population,
+            "parameters": chosen.parameters,
+        }
         for name, chosen in METRICS.items()
     },
     objective="mean_bounded_slowdown",
@@ -219,12 +221,21 @@ def row(
     return record_of(Placed(traced, start, places or {}))._replace(**changed)
 
 
-def trace_and_run(
-    jobs: Sequence[TracedJob], records: Sequence[JobRecord]
-) -> tuple[TraceColumns, RunColumns, Match]:
-    """Return a trace and a run as the audit's checks read them, and which rows belong together."""
-    trace, run = read_trace(jobs, SYSTEM), run_columns(records, SYSTEM)
-    return trace, run, match(trace, run)
+def replayed(
+    jobs: Sequence[TracedJob],
+    records: Sequence[JobRecord],
+    *lost: Interruption,
+    system: System = SYSTEM,
+    **conditions: Any,
+) -> Replayed:
+    """Return a trace and what became of its jobs, as the rules of the audit see them."""
+    return Replayed(
+        system=system,
+        trace=read_trace(jobs, system),
+        jobs=columns_of(records, system),
+        lost=lost_attempts(lost, system),
+        **conditions,
+    )
 
 
 def write_run(
@@ -286,7 +297,14 @@ def audit_run(
 ) -> AuditReport:
     """Audit a run as it lies on the disk now."""
     source = Trace(run.path.parent, trace or [p.traced for p in JOBS])
-    return audit(RunDirectory.open(run.path), SYSTEM, source, declared, kill_at_requested_time=kill)
+    opened = RunDirectory.open(run.path)
+    return audit(open_run(opened, SYSTEM, source, declared, kill_at_requested_time=kill))
+
+
+def found_by(check: Check | None) -> list[str]:
+    """Return the violations of a rule that applies."""
+    assert check is not None
+    return check.violations
 
 
 def messages(report: AuditReport) -> str:

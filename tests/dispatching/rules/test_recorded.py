@@ -7,8 +7,7 @@ import pytest
 
 import hpcsched
 from hpcsched.errors import InputError
-from hpcsched.explain.explanation import explain_job
-from hpcsched.explain.explanation_rendering import explanation_text as explained
+from hpcsched.explain.explanation import explain_run
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import open_study
 from hpcsched.report.tables.run_account import account_lines
@@ -59,7 +58,7 @@ def test_by_hand(tmp_path: Path) -> None:
     assert directory.summary["recorded_starts"] == figures
     said = "1 of 5 jobs started when the log says; 4 later for want of room, by 6 s on average"
     assert f"  {said} and at most 9 s" in list(account_lines(directory.summary))
-    why = explained(explain_job(directory.directory, 2, lambda _: {}))
+    why = str(explain_run(directory.directory, 2))
     assert "round 2, for 6 s: the log has it start later, at 7 s" in why
     assert "at 7 s (6 s after its submission), round 6, for 8 s: there was no room for it" in why
 
