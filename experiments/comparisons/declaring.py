@@ -1,18 +1,15 @@
 """Reading what a comparison declares, with all that is wrong with it at line and column."""
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import Params
-from hpcsched.scenario.document import parse_document, read_text
-from hpcsched.scenario.faults import faults_of
-from hpcsched.scenario.key_path import show_key_path
-from hpcsched.scenario.positions import Positions, by_position
+from hpcsched.plugins.manager import registry
+from hpcsched.scenario.document import read_document
+from hpcsched.studies.declared_file import validated
 
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9+-]*$")]
 """The name of something declared, which can be a folder's or a file's."""
@@ -42,25 +39,4 @@ def read_declaration(path: Path, model: type[Declaration]) -> Declaration:
 
     Raises InputError with all that is wrong with it, and where.
     """
-    document = parse_document(read_text(path))
-    positions = Positions.of(str(path), document)
-    findings = [
-        Finding(p.rule, p.message, Place(str(path), *p.mark), show_key_path(p.key))
-        for p in document.problems
-    ]
-    known_keys: dict[int, tuple[str, ...]] = {}
-    context = {"folder": path.parent, "environment": os.environ, "known_keys": known_keys}
-    if not findings:
-        try:
-            return model.model_validate(document.value, context=context)
-        except ValidationError as error:
-            findings = [
-                Finding(
-                    fault.rule,
-                    fault.message,
-                    positions.place(fault.at, on_key=fault.on_key),
-                    show_key_path(fault.key),
-                )
-                for fault in faults_of(error, document.value, known_keys)
-            ]
-    raise InputError(by_position(findings, str(path)))
+    return validated(model, read_document(path), registry())

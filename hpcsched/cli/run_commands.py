@@ -24,8 +24,10 @@ from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.outage_records import recorded_outages
 from hpcsched.runs.tables import first_unsolved
 from hpcsched.scenario import review
+from hpcsched.scenario.document import Override, Setting
 from hpcsched.scenario.loading import LoadedScenario, read_repaired
-from hpcsched.scenario.positions import Addition, Override
+from hpcsched.scenario.models import Scenario
+from hpcsched.scenario.resolved import resolved_values
 from hpcsched.studies.cell import Cell
 from hpcsched.studies.execution import run_in_folder
 from hpcsched.studies.experiment import choose_cells, read_experiment
@@ -65,9 +67,7 @@ def run(
     """
     if verbose:
         show_logs(verbose=True)
-    # Last, so that it adds to the list of observers that an override may give.
-    added = [Addition(("observers",), REASONS, Place("--explain"))] if explain else []
-    all_loaded = _read_all(scenario_files(scenarios), [*(overrides or ()), *added])
+    all_loaded = _read_all(scenario_files(scenarios), overrides or (), explain=explain)
     folders = _folders(all_loaded, out)
     for loaded, folder in zip(all_loaded, folders, strict=True):
         for finding in review.trace_cautions(loaded, OTHER_MACHINE):
@@ -79,13 +79,17 @@ def run(
         compare(folders)
 
 
-def _read_all(files: Sequence[Path], overrides: Sequence[Override]) -> list[LoadedScenario]:
+def _read_all(
+    files: Sequence[Path], overrides: Sequence[Override], *, explain: bool
+) -> list[LoadedScenario]:
     """Return the scenarios of all files; raises InputError with the findings of all of them."""
     found: list[Finding] = []
     all_loaded = []
     for file in files:
         try:
             read = read_repaired(file, overrides)
+            if explain and read.loaded is not None and not read.errors:
+                read = read_repaired(file, [*overrides, _with_reasons(read.loaded.scenario)])
             further: list[Finding] = []
             if read.loaded is not None:
                 further = [
@@ -99,6 +103,14 @@ def _read_all(files: Sequence[Path], overrides: Sequence[Override]) -> list[Load
     if found:
         raise InputError(found)
     return all_loaded
+
+
+def _with_reasons(scenario: Scenario) -> Setting:
+    """Return the setting of a scenario's observers with the one that records reasons."""
+    observers = resolved_values(scenario)["observers"]
+    if all(one["name"] != REASONS for one in observers):
+        observers.append(REASONS)
+    return Setting(("observers",), observers, Place("--explain"))
 
 
 def _folders(all_loaded: Sequence[LoadedScenario], out: Path | None) -> list[Path]:

@@ -20,9 +20,8 @@ from hpcsched.plugins import manager
 from hpcsched.report.tables.report_table import Table
 from hpcsched.runs import assembly
 from hpcsched.scenario import loading, resolved, review
-from hpcsched.scenario.document import parse_document, read_text
+from hpcsched.scenario.document import read_document
 from hpcsched.scenario.models import Scenario
-from hpcsched.scenario.positions import Positions
 from hpcsched.scenario.scenario_schema import scenario_schema
 from hpcsched.studies import experiment
 from hpcsched.studies.declared_file import validated
@@ -92,7 +91,7 @@ def _without_scenario(file: Path) -> list[Finding] | None:
 
     Only its own keys can be checked: the values are those of a scenario, which it does not name.
     """
-    document = parse_document(read_text(file))
+    document = read_document(file)
     keys = set(document.value) if isinstance(document.value, dict) else set()
     others = {*experiment.ExperimentDeclaration.model_fields, *Scenario.model_fields}
     model: type[Variation | TuningSpace]
@@ -102,7 +101,7 @@ def _without_scenario(file: Path) -> list[Finding] | None:
         model, called = Variation, "whatif SCENARIO --vary"
     else:
         return None
-    validated(model, document, Positions.of(str(file), document), manager.registry())
+    validated(model, document, manager.registry())
     message = f"its values are checked with a scenario: hpcsched {called} {file}"
     if "matrix" in keys:
         message += "; an experiment has the key 'scenario'"

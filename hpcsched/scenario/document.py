@@ -1,9 +1,12 @@
-"""YAML documents as plain values, with line and column of every key and value."""
+"""YAML as plain values, with the place of each key and value, and settings beside them."""
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 from yaml.composer import Composer
@@ -14,7 +17,8 @@ from yaml.scanner import Scanner
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.paths import read_file
-from hpcsched.scenario.key_path import KeyPath
+from hpcsched.scenario.faults import Fault, found
+from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
 
 MOST_YAML = 8
 """Maximum size of a YAML file in MiB: far above any use, and read in bounded time and memory."""
@@ -23,21 +27,24 @@ _MOST_REPEATED = 10_000
 """Largest number of values repeated by aliases: beyond any use, and far below the memory."""
 
 
-class Mark(NamedTuple):
-    """A line and a column, counted from 1."""
-
-    line: int
-    column: int
-
-
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """A fault of the YAML itself, at a key path."""
+class Setting:
+    """A value for a key path of a scenario, from outside its file."""
 
-    rule: str
-    message: str
-    key: KeyPath
-    mark: Mark
+    path: KeyPath
+    value: Any
+    source: Place
+
+    def place(self, within: KeyPath, *, on_key: bool) -> Place:
+        """Return the place of a key path within the value, or of its key.
+
+        A setting without lines of its own has one place for all.
+        """
+        return self.source
+
+
+Override = str | Setting
+"""A text such as `dispatcher.depth=100`, or the setting that it stands for."""
 
 
 @dataclass(slots=True)
@@ -47,16 +54,75 @@ class Document:
     Attributes
     ----------
     keys, values
-        Line and column by key path.
+        Place by key path.
+    settings
+        Settings by the key path whose value they have replaced.
+    findings
+        Faults of the YAML.
     refused
         Key paths of values that could not be read, which are None.
     """
 
     value: Any = None
-    keys: dict[KeyPath, Mark] = field(default_factory=dict)
-    values: dict[KeyPath, Mark] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
+    file: str = ""
+    keys: dict[KeyPath, Place] = field(default_factory=dict)
+    values: dict[KeyPath, Place] = field(default_factory=dict)
+    settings: dict[KeyPath, Setting] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
     refused: set[KeyPath] = field(default_factory=set)
+
+    def copy(self) -> "Document":
+        """Return a copy for other settings; the findings are shared."""
+        return replace(
+            self,
+            value=deepcopy(self.value),
+            keys=dict(self.keys),
+            values=dict(self.values),
+            settings=dict(self.settings),
+            refused=set(self.refused),
+        )
+
+    def refuse(self, rule: str, message: str, path: KeyPath, place: Place) -> None:
+        """Note a value that cannot be read."""
+        self.refused.add(path)
+        self.findings.append(Finding(rule, message, place, show_key_path(path)))
+
+    def override(self, path: KeyPath, setting: Setting) -> None:
+        """Note that the value at `path`, and all below it, comes from a setting."""
+        for places in (self.keys, self.values, self.settings):
+            for key in [key for key in places if key[: len(path)] == path]:
+                del places[key]
+        self.settings[path] = setting
+
+    def place(self, path: KeyPath, *, on_key: bool = False) -> Place:
+        """Return the place of a value, or of its key; of the nearest one above if it is absent."""
+        # The longest path first: the nearest place tells most.
+        for length in range(len(path), -1, -1):
+            above = path[:length]
+            if above in self.settings:
+                return self.settings[above].place(path[length:], on_key=on_key)
+            # Above the path itself the key is not the faulty one.
+            if on_key and length == len(path) and above in self.keys:
+                return self.keys[above]
+            if above in self.values:
+                return self.values[above]
+        return Place(self.file)
+
+    def finding(self, fault: Fault) -> Finding:
+        """Return a fault with its place."""
+        place = self.place(fault.at, on_key=fault.on_key)
+        return Finding(fault.rule, fault.message, place, show_key_path(fault.key))
+
+
+def by_position(findings: Iterable[Finding], file: str) -> list[Finding]:
+    """Return findings in the order of their places: those in the file first."""
+
+    def position(finding: Finding) -> tuple[bool, int, int]:
+        place = finding.place or Place(file)
+        # Python's sort is stable, so findings of equal places, such as overrides, keep their order.
+        return (place.file != file, place.line or 0, place.column or 0)
+
+    return sorted(findings, key=position)
 
 
 def read_text(path: Path, most: int = MOST_YAML) -> str:
@@ -79,49 +145,51 @@ def read_text(path: Path, most: int = MOST_YAML) -> str:
     raise InputError(Finding("unreadable-file", message, Place(str(path))))
 
 
-def parse_document(text: str) -> Document:
-    """Read a YAML text; if it is unreadable, `value` is None and a problem says why."""
-    document = Document(values={(): Mark(1, 1)})
+def read_document(path: Path) -> Document:
+    """Return the content of a YAML file; raises InputError if `read_text` does."""
+    return parse_document(read_text(path), str(path))
+
+
+def parse_document(text: str, file: str = "") -> Document:
+    """Read a YAML text; if it is unreadable, `value` is None and a finding says why."""
+    document = Document(file=file, values={(): Place(file, 1, 1)})
     try:
         loader = StrictLoader(text)
     except yaml.reader.ReaderError as error:
         before = text[: error.position]
-        mark = Mark(before.count("\n") + 1, error.position - before.rfind("\n"))
-        _give_up(document, f"the character U+{error.character:04X} is not allowed", mark)
+        place = Place(file, before.count("\n") + 1, error.position - before.rfind("\n"))
+        message = f"the character U+{error.character:04X} is not allowed"
+        document.refuse("syntax", message, (), place)
         return document
     try:
         # Nodes and not values: only nodes have the line and column that findings need.
         root = loader.get_node() if loader.check_node() else None
         if loader.check_node():
             message = "a second YAML document starts here; a file holds one scenario"
-            second = _mark(loader.current_event.start_mark)
-            document.problems.append(Problem("syntax", message, (), second))
+            second = _place(file, loader.current_event.start_mark)
+            document.findings.append(Finding("syntax", message, second))
         if root is not None:
-            _Reading(document).read(root, ())
+            document.value = _Reading(document).value(root, (), ())
+        return document
     except yaml.MarkedYAMLError as error:
-        place = error.problem_mark or error.context_mark
+        mark = error.problem_mark or error.context_mark
         context = f" ({error.context})" if error.context and error.problem else ""
         # The one thing that editors do which YAML forbids.
         if "'\\t'" in str(error.problem):
             context = "; indent with spaces, not with tabs"
         message = f"not valid YAML: {error.problem or error.context}{context}"
-        _give_up(document, message, _mark(place) if place else Mark(1, 1))
     except RecursionError:
-        _give_up(document, "lists and mappings are nested too deeply", Mark(1, 1))
+        mark, message = None, "lists and mappings are nested too deeply"
     except (ValueError, OverflowError):
         # PyYAML lets these through for an escape such as "\UFFFFFFFF" that names no character.
-        _give_up(document, "not valid YAML: an escape names no character", _mark(loader.get_mark()))
+        mark, message = loader.get_mark(), "not valid YAML: an escape names no character"
+    document.value = None
+    document.refuse("syntax", message, (), _place(file, mark) if mark else Place(file, 1, 1))
     return document
 
 
-def _give_up(document: Document, message: str, mark: Mark) -> None:
-    document.value = None
-    document.refused.add(())
-    document.problems.append(Problem("syntax", message, (), mark))
-
-
-def _mark(mark: Any) -> Mark:
-    return Mark(mark.line + 1, mark.column + 1)
+def _place(file: str, mark: Any) -> Place:
+    return Place(file, mark.line + 1, mark.column + 1)
 
 
 class _Reading:
@@ -130,75 +198,58 @@ class _Reading:
     def __init__(self, document: Document) -> None:
         self.document = document
         self.seen: set[int] = set()
-        self.open: set[int] = set()
         self.repeated = 0
-        self.endless = False
 
-    def read(self, root: yaml.Node, path: KeyPath) -> None:
-        self.document.value = self._value(root, path)
-
-    def _value(self, node: yaml.Node, path: KeyPath) -> Any:
-        mark = _mark(node.start_mark)
-        self.document.values[path] = mark
-        again = id(node) in self.seen
+    def value(self, node: yaml.Node, path: KeyPath, above: tuple[int, ...]) -> Any:
+        """Return the value of a node, which stands within the nodes `above`."""
+        place = _place(self.document.file, node.start_mark)
+        self.document.values[path] = place
         # PyYAML resolves an alias to the node itself. A few kilobytes of nested aliases can stand
         # for billions of values, so repeated visits are counted, and not the size of the text.
-        self.repeated += again
+        self.repeated += id(node) in self.seen
+        if id(node) in above or self.repeated > _MOST_REPEATED:
+            message = "aliases repeat this value without end"
+            raise yaml.MarkedYAMLError(problem=message, problem_mark=node.start_mark)
         self.seen.add(id(node))
-        if id(node) in self.open or (again and self.repeated > _MOST_REPEATED):
-            if not self.endless:
-                self._problem("syntax", "aliases repeat this value without end", path, mark)
-            self.endless = True
-            self.document.refused.add(path)
-            return None
-        self.open.add(id(node))
+        within = (*above, id(node))
+        if isinstance(node, yaml.MappingNode) and node.tag == _MAP:
+            return self._mapping(node, path, within)
+        if isinstance(node, yaml.SequenceNode) and node.tag == _SEQ:
+            return [self.value(item, (*path, n), within) for n, item in enumerate(node.value)]
         try:
-            if isinstance(node, yaml.MappingNode) and node.tag == MAP:
-                return self._mapping(node, path)
-            if isinstance(node, yaml.SequenceNode) and node.tag == SEQ:
-                return [self._value(item, (*path, n)) for n, item in enumerate(node.value)]
-            return scalar_value(node.tag, node.value if isinstance(node.value, str) else "")
+            return _scalar_value(node.tag, node.value if isinstance(node.value, str) else "")
         except ValueError as error:
-            self._problem("bad-value", str(error), path, mark)
-            self.document.refused.add(path)
+            self.document.refuse("bad-value", str(error), path, place)
             return None
-        finally:
-            # A node may occur twice side by side; only one within itself is without end.
-            self.open.discard(id(node))
 
-    def _mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Any]:
+    def _mapping(
+        self, node: yaml.MappingNode, path: KeyPath, within: tuple[int, ...]
+    ) -> dict[str, Any]:
         mapping: dict[str, Any] = {}
+        keys, findings = self.document.keys, self.document.findings
         for key_node, value_node in node.value:
-            mark = _mark(key_node.start_mark)
+            place = _place(self.document.file, key_node.start_mark)
             if not isinstance(key_node, yaml.ScalarNode):
-                self._problem("bad-value", "a list or mapping cannot be a key", path, mark)
+                message = "a list or mapping cannot be a key"
+                findings.append(Finding("bad-value", message, place, show_key_path(path)))
                 continue
             key = key_node.value
             here = (*path, key)
             if key == "<<" and key_node.style is None:
                 message = "merge keys are not part of YAML 1.2; write the keys out"
-                self._problem("merge-key", message, here, mark)
+                findings.append(Finding("merge-key", message, place, show_key_path(here)))
             elif key in mapping:
-                first = self.document.keys[here].line
-                message = f"the key {key!r} is given twice; first in line {first}"
-                self._problem("duplicate-key", message, here, mark)
+                message = f"the key {key!r} is given twice; first in line {keys[here].line}"
+                findings.append(Finding("duplicate-key", message, place, show_key_path(here)))
             else:
-                self.document.keys[here] = mark
-                mapping[key] = self._value(value_node, here)
+                keys[here] = place
+                mapping[key] = self.value(value_node, here, within)
         return mapping
 
-    def _problem(self, rule: str, message: str, path: KeyPath, mark: Mark) -> None:
-        self.document.problems.append(Problem(rule, message, path, mark))
 
-
-STR = "tag:yaml.org,2002:str"
-MAP = "tag:yaml.org,2002:map"
-SEQ = "tag:yaml.org,2002:seq"
-_NULL = "tag:yaml.org,2002:null"
-_BOOL = "tag:yaml.org,2002:bool"
-_INT = "tag:yaml.org,2002:int"
-_FLOAT = "tag:yaml.org,2002:float"
-
+_TAG = "tag:yaml.org,2002:"
+_STR, _MAP, _SEQ = f"{_TAG}str", f"{_TAG}map", f"{_TAG}seq"
+_NULL, _BOOL, _INT, _FLOAT = f"{_TAG}null", f"{_TAG}bool", f"{_TAG}int", f"{_TAG}float"
 _PLAIN = {
     _NULL: re.compile(r"(?:null|Null|NULL|~|)\Z"),
     _BOOL: re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z"),
@@ -216,10 +267,8 @@ class StrictLoader(Reader, Scanner, Parser, Composer, BaseResolver):
 
     def __init__(self, text: str) -> None:
         Reader.__init__(self, text)
-        Scanner.__init__(self)
-        Parser.__init__(self)
-        Composer.__init__(self)
-        BaseResolver.__init__(self)
+        for base in (Scanner, Parser, Composer, BaseResolver):
+            base.__init__(self)
 
 
 class StrictDumper(yaml.SafeDumper):
@@ -236,22 +285,23 @@ for _tag, _pattern in _PLAIN.items():
     StrictDumper.add_implicit_resolver(_tag, _pattern, None)
 
 
-def scalar_value(tag: str, text: str) -> Any:
+def _scalar_value(tag: str, text: str) -> Any:
     """Return the value of a scalar node.
 
     Raises ValueError if its tag is outside the core schema, its text does not fit the tag, or the
     meaning of a number depends on the version of YAML.
     """
-    if tag == STR:
+    if tag == _STR:
         # An escape can make one; encoding it later, in a manifest or a report, would fail far from
         # here.
         if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
             raise ValueError("the text contains half of a surrogate pair, which is no character")
         return text
+    short = tag.replace(_TAG, "!!")
     if tag not in _PLAIN:
-        raise ValueError(f"the tag {_short(tag)} is not used in scenarios; write a plain value")
+        raise ValueError(f"the tag {short} is not used in scenarios; write a plain value")
     if not _PLAIN[tag].match(text):
-        raise ValueError(f"{text!r} is not a value of the tag {_short(tag)}")
+        raise ValueError(f"{text!r} is not a value of the tag {short}")
     if tag == _NULL:
         return None
     if tag == _BOOL:
@@ -259,20 +309,108 @@ def scalar_value(tag: str, text: str) -> Any:
     # Python refuses to convert over 4,300 digits, with advice about the interpreter's settings.
     if len(text) > _LONGEST_NUMBER:
         raise ValueError(f"a number of {len(text)} digits is too long")
-    return _integer(text) if tag == _INT else float(re.sub(r"\.(?=inf|nan)", "", text.lower()))
-
-
-def _integer(text: str) -> int:
-    if text.startswith(("0o", "0x")):
-        return int(text, 0)
-    digits = text.lstrip("+-")
-    if len(digits) > 1 and digits.startswith("0"):
+    if tag == _FLOAT:
+        return float(re.sub(r"\.(?=inf|nan)", "", text.lower()))
+    if re.match(r"[-+]?0[0-9]", text):
         raise ValueError(
             f"{text} with a leading zero is octal in YAML 1.1 and decimal in YAML 1.2;"
             " leave the zero out, or quote it if it is a text"
         )
-    return int(text)
+    return int(text, 0)
 
 
-def _short(tag: str) -> str:
-    return tag.replace("tag:yaml.org,2002:", "!!")
+def override_place(text: str) -> Place:
+    """Return the place of a fault in an override: the override itself, on one line."""
+    return Place(f"--set {' '.join(text.splitlines())}")
+
+
+def settings_of(overrides: Iterable[Override]) -> tuple[list[Setting], list[Finding]]:
+    """Return overrides as settings, in order, and a finding for each text that is none."""
+    settings: list[Setting] = []
+    findings: list[Finding] = []
+    for override in overrides:
+        if isinstance(override, Setting):
+            settings.append(override)
+            continue
+        place = override_place(override)
+        # At the first `=` only: a value may have one, as in `description=a=b`.
+        key, equals, value = override.partition("=")
+        try:
+            if not equals:
+                raise ValueError("expected key.path=value")
+            path = parse_key_path(key.strip())
+        except ValueError as error:
+            findings.append(Finding("bad-override", str(error), place))
+            continue
+        document = parse_document(value)
+        for one in document.findings:
+            within = show_key_path(path) + (f".{one.key}" if one.key else "")
+            findings.append(replace(one, place=place, key=within))
+        if not document.findings:
+            settings.append(Setting(path, document.value, place))
+    return settings, findings
+
+
+def apply_settings(
+    document: Document, settings: Iterable[Setting], tags: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Write each setting into the document, in order; yield a finding for each that fails.
+
+    Parameters
+    ----------
+    tags
+        Keys that name a plugin where it has parameters: a bare name becomes such a mapping when a
+        parameter of it is set.
+    """
+    for setting in settings:
+        try:
+            _put(document, setting, tags)
+        except ValueError as error:
+            yield Finding("bad-override", str(error), setting.source)
+
+
+def _put(document: Document, setting: Setting, tags: Mapping[str, str]) -> None:
+    node = document.value
+    done: KeyPath = ()
+    for step, below in pairwise(setting.path):
+        here = _step(node, step, done)
+        done = (*done, here)
+        if isinstance(node, dict) and here not in node:
+            node[here] = {}
+            document.override(done, setting)
+        # `dispatcher: easy` is short for `dispatcher: {name: easy}`; a parameter needs the long
+        # form.
+        if isinstance(below, str) and isinstance(node[here], str) and node[here] in tags:
+            node[here] = {tags[node[here]]: node[here]}
+        node = node[here]
+    last = _step(node, setting.path[-1], done)
+    # A copy: later settings may write into it, and an experiment gives one value to many cells.
+    node[last] = deepcopy(setting.value)
+    document.override((*done, last), setting)
+
+
+def _step(node: Any, step: str | int, done: KeyPath) -> Any:
+    """Return the key or list position of a step at a node; ValueError if it has none."""
+    where = show_key_path(done) or "the scenario"
+    if isinstance(node, dict):
+        if isinstance(step, str):
+            return step
+        raise ValueError(f"{where} is a mapping; it has keys, not positions such as [{step}]")
+    if not isinstance(node, list):
+        raise ValueError(
+            f"{where} is {found(node)} and not a mapping, so {step!r} cannot be set within it;"
+            f" set {where} as a whole"
+        )
+    if str(step).isdecimal():
+        if int(step) < len(node):
+            return int(step)
+        raise ValueError(f"{where} has {len(node)} items; there is no [{step}]")
+    # An item by its name, such as a node group.
+    names = [item.get("name") if isinstance(item, dict) else None for item in node]
+    if names.count(step) == 1:
+        return names.index(step)
+    if step in names:
+        raise ValueError(f"{where} has {names.count(step)} items called {step!r}; use a position")
+    known = ", ".join(dict.fromkeys(name for name in names if isinstance(name, str)))
+    wanted = f"a position such as [0]{f', or one of the names {known}' if known else ''}"
+    raise ValueError(f"{where} is a list; expected {wanted}, found {step!r}")

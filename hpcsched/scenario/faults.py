@@ -24,8 +24,8 @@ class Fault:
 
     Attributes
     ----------
-    at, on_key
-        Place to point at; the key instead of the value if `on_key`.
+    on_key
+        Whether to point at the key instead of the value.
     wanted
         Expectation, where the message has the form 'expected …, found …'.
     member
@@ -35,10 +35,14 @@ class Fault:
     rule: str
     message: str
     key: KeyPath
-    at: KeyPath
     on_key: bool = False
     wanted: str = ""
     member: bool = False
+
+    @property
+    def at(self) -> KeyPath:
+        """Key path to point at: that of the mapping which lacks a key."""
+        return self.key[:-1] if self.rule == "missing-key" else self.key
 
 
 def faults_of(
@@ -46,47 +50,28 @@ def faults_of(
 ) -> list[Fault]:
     """Return the faults of a validation of `root`; those of union members are merged."""
     return _merge(
-        [
-            _fault(details, root, known_keys)
-            for details in error.errors(include_url=False)
-            if not _follows(details)
-        ]
+        _fault(details, root, known_keys)
+        for details in error.errors(include_url=False)
+        # A list counts as too short because of faults in its items, too.
+        if details["type"] != "too_short" or len(details["input"]) < details["ctx"]["min_length"]
     )
-
-
-def _follows(details: ErrorDetails) -> bool:
-    """Return True if a list counts as too short only because of faults in its items."""
-    wanted = details.get("ctx", {}).get("min_length", 0)
-    return details["type"] == "too_short" and len(details["input"]) >= wanted
 
 
 def _fault(details: ErrorDetails, root: Any, known_keys: Mapping[int, tuple[str, ...]]) -> Fault:
     key, parent, member = _locate(details, root)
-    context = details.get("ctx", {})
+    if details["type"] == REFUSED:
+        rule, message = details["ctx"]["rule"], details["ctx"]["message"]
+        return Fault(rule, message, key, rule == "missing-key")
+    if details["type"] == "extra_forbidden":
+        message = f"there is no key {key[-1]!r} here"
+        message += _alternatives(str(key[-1]), known_keys.get(id(parent), ()))
+        return Fault("unknown-key", message, key, on_key=True)
+    message = sentence(details)
+    if details["type"] == "missing":
+        return Fault("missing-key", message, key, on_key=True)
+    form = _EXPECTED_FOUND.match(message)
     on_key = details["loc"][-1:] == (_IN_KEY,)
-    value = details["input"]
-    match details["type"]:
-        case "missing":
-            message = f"the key {details['loc'][-1]!r} is missing"
-            return Fault("missing-key", message, key, key[:-1], on_key=True)
-        case "extra_forbidden":
-            known = known_keys.get(id(parent), ())
-            message = f"there is no key {key[-1]!r} here{_alternatives(str(key[-1]), known)}"
-            return Fault("unknown-key", message, key, key, on_key=True)
-        case error_type if error_type == REFUSED:
-            at_parent = context["rule"] == "missing-key"
-            at = key[:-1] if at_parent else key
-            return Fault(context["rule"], context["message"], key, at, at_parent)
-        case "value_error" | "assertion_error":
-            message = str(context["error"])
-            form = _EXPECTED_FOUND.match(message)
-            wanted = form[1] if form else ""
-            return Fault("bad-value", message, key, key, on_key, wanted, member)
-        case error_type:
-            wanted = expected(error_type, context) or ""
-            hint = boolean_hint(value) if error_type == "bool_type" else ""
-            message = f"expected {wanted}, found {found(value)}{hint}" if wanted else details["msg"]
-            return Fault("bad-value", message, key, key, on_key, wanted, member)
+    return Fault("bad-value", message, key, on_key, form[1] if form else "", member)
 
 
 def _locate(details: ErrorDetails, root: Any) -> tuple[KeyPath, Any, bool]:
@@ -172,14 +157,11 @@ _LONGEST = 60
 
 _EXPECTED = {
     "bool_type": "true or false",
-    "bytes_type": "a text",
-    "dataclass_type": "a mapping of keys",
     "dict_type": "a mapping of keys",
     "enum": "{expected}",
     "finite_number": "a finite number",
     "float_parsing": "a number",
     "float_type": "a number",
-    "frozen_set_type": "a list",
     "greater_than": "a value above {gt}",
     "greater_than_equal": "a value of at least {ge}",
     "int_from_float": "a whole number",
@@ -189,12 +171,9 @@ _EXPECTED = {
     "less_than_equal": "a value of at most {le}",
     "list_type": "a list",
     "literal_error": "{expected}",
-    "mapping_type": "a mapping of keys",
-    "model_attributes_type": "a mapping of keys",
     "model_type": "a mapping of keys",
     "multiple_of": "a multiple of {multiple_of}",
     "none_required": "nothing",
-    "set_type": "a list",
     "string_pattern_mismatch": "a text that matches {pattern}",
     "string_too_long": "a text of at most {max_length} characters",
     "string_too_short": "a text of at least {min_length} characters",
@@ -206,27 +185,23 @@ _EXPECTED = {
 _YAML_1_1_BOOLEANS = {"on": True, "yes": True, "y": True, "off": False, "no": False, "n": False}
 
 
-def expected(error_type: str, context: Mapping[str, Any]) -> str | None:
-    """Return the expectation of a pydantic error, or None for one with its own message."""
-    template = _EXPECTED.get(error_type)
-    if template is None:
-        return None
-    if context.get("min_length") == 1:
-        return f"{'a text' if error_type == 'string_too_short' else 'a list'} that is not empty"
-    return template.format_map(context)
-
-
 def sentence(details: Mapping[str, Any]) -> str:
     """Return one error of a validation by pydantic in plain words."""
-    context = details.get("ctx", {})
-    if details["type"] in ("value_error", "assertion_error"):
-        return str(context["error"])
-    if details["type"] == "missing":
+    kind, value, context = details["type"], details["input"], details.get("ctx", {})
+    if kind == "missing":
         return f"the key {details['loc'][-1]!r} is missing"
-    wanted = expected(details["type"], context)
-    if wanted is None:
-        return f"{details['msg']}; found {found(details['input'])}"
-    return f"expected {wanted}, found {found(details['input'])}"
+    if kind in ("value_error", "assertion_error"):
+        return str(context["error"])
+    what = {"string_too_short": "a text", "too_short": "a list"}.get(kind)
+    if what and context["min_length"] == 1:
+        wanted = f"expected {what} that is not empty,"
+    elif kind in _EXPECTED:
+        wanted = f"expected {_EXPECTED[kind].format_map(context)},"
+    else:
+        wanted = f"{details['msg']};"
+    meant = _YAML_1_1_BOOLEANS.get(str(value).lower()) if kind == "bool_type" else None
+    hint = "" if meant is None else f"; write {found(meant)}"
+    return f"{wanted} found {found(value)}{hint}"
 
 
 def found(value: Any) -> str:
@@ -242,9 +217,3 @@ def found(value: Any) -> str:
         return "a list" if value else "an empty list"
     text = repr(value) if isinstance(value, str) else str(value)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-
-
-def boolean_hint(value: Any) -> str:
-    """Return advice for a word that older YAML took for true or false; empty for anything else."""
-    meant = _YAML_1_1_BOOLEANS.get(value.lower()) if isinstance(value, str) else None
-    return "" if meant is None else f"; write {found(meant)}"

@@ -1,15 +1,15 @@
 """Loading of scenarios: from a file and overrides to a validated scenario, or to all findings."""
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.paths import variables_allowed
@@ -17,23 +17,27 @@ from hpcsched.plugins import manager
 from hpcsched.plugins.registry import Registry
 from hpcsched.registration import KINDS
 from hpcsched.scenario.choices import Chooser, tag_of
-from hpcsched.scenario.document import Document, StrictDumper, parse_document, read_text
-from hpcsched.scenario.faults import Fault, faults_of
-from hpcsched.scenario.including import SYSTEM, include_system, names_system
-from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
-from hpcsched.scenario.models import Scenario, scenario_model
-from hpcsched.scenario.positions import (
+from hpcsched.scenario.document import (
+    Document,
     Override,
-    Positions,
     Setting,
+    StrictDumper,
     apply_settings,
     by_position,
+    parse_document,
+    read_document,
     settings_of,
 )
+from hpcsched.scenario.faults import Fault, faults_of
+from hpcsched.scenario.including import SYSTEM, include_system, names_system
+from hpcsched.scenario.key_path import KeyPath, parse_key_path
+from hpcsched.scenario.models import Scenario, scenario_model
 from hpcsched.workload.log_recognition import refuse_log
 
 DICTIONARY = "<dictionary>"
 """Stands for the file of a scenario that is given as a dictionary."""
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +47,12 @@ class LoadedScenario:
     scenario: Scenario
     path: Path
     registry: Registry
-    positions: Positions = field(repr=False)
+    document: Document = field(repr=False)
 
     def place(self, key_path: str | KeyPath) -> Place:
         """Return the place of the value at a key path, or of the nearest one above it."""
         steps = parse_key_path(key_path) if isinstance(key_path, str) else key_path
-        return self.positions.place(steps)
+        return self.document.place(steps)
 
     def located(self, findings: Iterable[Finding]) -> list[Finding]:
         """Return findings of later stages, where those about a key of the scenario have its place.
@@ -56,18 +60,13 @@ class LoadedScenario:
         Parts know the key that they were built from, and not its line. A finding that points at a
         line, such as one of the log, keeps it.
         """
-        return [self._located(finding) for finding in findings]
-
-    def _located(self, finding: Finding) -> Finding:
-        if finding.place is not None and finding.place.line is not None:
-            return finding
-        try:
-            path = parse_key_path(finding.key)
-        except ValueError:
-            return finding
-        if path[0] not in Scenario.model_fields:
-            return finding
-        return replace(finding, place=self.place(path))
+        return [
+            finding
+            if (finding.place is not None and finding.place.line is not None)
+            or finding.key.replace("[", ".").partition(".")[0] not in Scenario.model_fields
+            else replace(finding, place=self.place(finding.key))
+            for finding in findings
+        ]
 
     @contextmanager
     def locating(self) -> Iterator[None]:
@@ -100,17 +99,16 @@ def load_scenario(
     env
         Variables of the environment that paths may hold, beside those that begin with `HPCSCHED_`.
     """
-    listed = _listed(overrides)
-    if isinstance(path, Mapping):
-        with variables_allowed(env):
-            return check_document(_document_of(path), DICTIONARY, listed, registry).scenario
-    if not isinstance(path, str | os.PathLike):
+    if not isinstance(path, str | os.PathLike | Mapping):
         message = (
             "expected the path of a scenario, or a dictionary; found a value of type"
             f" {type(path).__name__}"
         )
         raise InputError(Finding("bad-value", message))
+    listed = _listed(overrides)
     with variables_allowed(env):
+        if isinstance(path, Mapping):
+            return check_document(_document_of(path), DICTIONARY, listed, registry).scenario
         return read_scenario(path, listed, registry).scenario
 
 
@@ -135,12 +133,11 @@ def _document_of(content: Mapping[str, Any]) -> Document:
     try:
         # Texts such as "0o17" stay texts, in YAML 1.1 and 1.2.
         text = yaml.dump(dict(content), Dumper=StrictDumper, sort_keys=False, allow_unicode=True)
-        return parse_document(text)
+        return parse_document(text, DICTIONARY)
     except yaml.representer.RepresenterError as error:
-        found = type(error.args[-1]).__name__
         message = (
             "expected texts, numbers, truth values, lists and dictionaries, as in YAML; found a"
-            f" value of type {found}"
+            f" value of type {type(error.args[-1]).__name__}"
         )
         raise InputError(Finding("bad-value", message, Place(DICTIONARY))) from None
 
@@ -150,9 +147,9 @@ def read_scenario(
     overrides: Sequence[Override] = (),
     registry: Registry | None = None,
 ) -> LoadedScenario:
-    """Return the scenario in a YAML file with its positions; see `load_scenario`."""
+    """Return the scenario in a YAML file with its places; see `load_scenario`."""
     refuse_log(Path(path))
-    return check_document(parse_document(read_text(Path(path))), path, overrides, registry)
+    return check_document(read_document(Path(path)), path, overrides, registry)
 
 
 def check_document(
@@ -188,10 +185,9 @@ class Repaired(NamedTuple):
         """Return the errors and what is found about other parts of the scenario."""
         wrong = tuple(error.key for error in self.errors if error.key)
         others = (one for one in found if not (one.key and one.key.startswith(wrong)))
-        all_of_them = [*self.errors, *others] if self.errors else list(found)
-        return (
-            all_of_them if self.loaded is None else by_position(all_of_them, str(self.loaded.path))
-        )
+        if self.loaded is None or not self.errors:
+            return [*self.errors, *others]
+        return by_position([*self.errors, *others], str(self.loaded.path))
 
 
 def read_repaired(path: Path, overrides: Sequence[Override] = ()) -> Repaired:
@@ -200,7 +196,7 @@ def read_repaired(path: Path, overrides: Sequence[Override] = ()) -> Repaired:
     Raises InputError if the file cannot be read, or is a log.
     """
     refuse_log(path)
-    return _as_far_as_valid(parse_document(read_text(path)), path, overrides, None)
+    return _as_far_as_valid(read_document(path), path, overrides, None)
 
 
 def _as_far_as_valid(
@@ -209,93 +205,86 @@ def _as_far_as_valid(
     overrides: Sequence[Override],
     registry: Registry | None,
 ) -> Repaired:
-    registry = manager.registry() if registry is None else registry
-    file = Path(path)
-    positions = Positions.of(str(path), document)
-    findings = [
-        Finding(
-            problem.rule,
-            problem.message,
-            Place(str(path), *problem.mark),
-            show_key_path(problem.key),
-        )
-        for problem in document.problems
-    ]
     # Nothing could be read, so there are no keys to check.
     if () in document.refused:
-        raise InputError(findings)
-    root, refused = deepcopy(document.value), set(document.refused)
+        raise InputError(document.findings)
+    registry = manager.registry() if registry is None else registry
+    folder = Path(path).parent
+    document = document.copy()
     settings, wrong = settings_of(overrides)
-    findings.extend(wrong)
+    findings = [*document.findings, *wrong]
     # What names a system comes first: other settings may reach into the system that it names.
     naming = [setting for setting in settings if names_system(setting.path)]
     within = [setting for setting in settings if not names_system(setting.path)]
     tags = {name: tag_of(kind) for kind in KINDS for name in registry.all_names(kind)}
-    findings.extend(apply_settings(root, naming, positions, tags))
-    unknown = list(include_system(root, positions, file.parent, os.environ))
+    findings.extend(apply_settings(document, naming, tags))
+    unknown = list(include_system(document, folder, os.environ))
     findings.extend(unknown)
     # A second finding about the system would follow from the first: its keys are not known.
     if unknown:
-        refused.add(SYSTEM)
+        document.refused.add(SYSTEM)
         within = [setting for setting in within if setting.path[:1] != SYSTEM]
-    findings.extend(apply_settings(root, within, positions, tags))
-    scenario, faults = _validate(root, registry, file.parent)
+    findings.extend(apply_settings(document, within, tags))
+    model = scenario_model(registry)
+    scenario, faults = validate(model, document.value, registry, folder)
     removed: set[KeyPath] = set()
     while scenario is None:
         findings.extend(
-            _finding(f, positions)
-            for f in faults
-            # A block from which a key was taken may be wrong for want of the key that was meant.
-            if not _known(f, refused) and all(path[: len(f.at)] != f.at for path in removed)
+            document.finding(fault)
+            for fault in faults
+            # A value that could not be read is reported already, and stands as None. A block from
+            # which a key was taken may be wrong for want of the key that was meant.
+            if not any(fault.at[: len(path)] == path for path in document.refused)
+            and all(path[: len(fault.at)] != fault.at for path in removed)
         )
-        replaced = _replace_faulty(root, faults)
-        if replaced is None or replaced <= refused:
+        repaired = _repair(document.value, faults)
+        if repaired is None or repaired <= document.refused:
             return Repaired(None, by_position(findings, str(path)))
-        refused |= replaced
-        removed |= replaced
-        scenario, faults = _validate(root, registry, file.parent)
-    loaded = LoadedScenario(scenario, file, registry, positions)
+        document.refused |= repaired
+        removed |= repaired
+        scenario, faults = validate(model, document.value, registry, folder)
+    loaded = LoadedScenario(scenario, Path(path), registry, document)
     return Repaired(loaded, by_position(findings, str(path)))
 
 
 _STAND_INS: Mapping[str, Any] = {
-    "name": "unnamed", "dispatcher": "reject", "seed": 0, "description": "",
+    "name": "unnamed", "description": "", "seed": 0, "dispatcher": "reject",
+    "predictor": "requested-time", "objective": "bounded_slowdown", "metrics": {}, "observers": [],
 }  # fmt: skip
 """Values in place of bad ones that no other part of a scenario depends on."""
-_WITH_DEFAULTS = ("predictor", "objective", "metrics", "observers")
-"""Further such keys, which have defaults."""
 
 
-def _replace_faulty(root: Any, faults: Sequence[Fault]) -> set[KeyPath] | None:
+def _repair(root: Any, faults: Sequence[Fault]) -> set[KeyPath] | None:
     """Replace what faults are about, and return the key paths; None if that cannot be done."""
-    replaced: set[KeyPath] = set()
-    for fault in faults:
-        first = fault.at[0] if fault.at else None
+    repaired: set[KeyPath] = set()
+    # Keys are taken out first: a stand-in may leave nothing of the blocks that have them.
+    for fault in sorted(faults, key=lambda fault: fault.rule != "unknown-key"):
+        first = fault.at[0] if fault.at else ""
         if fault.rule == "unknown-key":
-            _remove(root, fault.at)
-            replaced.add(fault.at)
+            node = root
+            for step in fault.at[:-1]:
+                node = node[step]
+            # Two faults may be about one key.
+            node.pop(fault.at[-1], None)
+            repaired.add(fault.at)
         elif first in _STAND_INS:
-            root[first] = _STAND_INS[str(first)]
-            replaced.add(fault.at[:1])
-        elif first in _WITH_DEFAULTS:
-            root.pop(first, None)
-            replaced.add(fault.at[:1])
+            root[first] = deepcopy(_STAND_INS[str(first)])
+            repaired.add((first,))
         else:
             return None
-    return replaced
+    return repaired
 
 
-def _remove(root: Any, path: KeyPath) -> None:
-    for key in path[:-1]:
-        root = root[key]
-    # Two faults may be about one key.
-    if isinstance(root, dict):
-        root.pop(path[-1], None)
+def validate(
+    model: type[ModelT], value: Any, registry: Registry, folder: Path
+) -> tuple[ModelT | None, Sequence[Fault]]:
+    """Return a model of plain values, or None and the faults.
 
-
-def _validate(
-    root: Any, registry: Registry, folder: Path
-) -> tuple[Scenario | None, Sequence[Fault]]:
+    Parameters
+    ----------
+    folder
+        Folder at which relative paths start.
+    """
     known_keys: dict[int, tuple[str, ...]] = {}
     context = {
         "folder": folder,
@@ -304,17 +293,6 @@ def _validate(
         "known_keys": known_keys,
     }
     try:
-        return scenario_model(registry).model_validate(root, context=context), ()
+        return model.model_validate(value, context=context), ()
     except ValidationError as error:
-        return None, faults_of(error, root, known_keys)
-
-
-def _known(fault: Fault, refused: Collection[KeyPath]) -> bool:
-    """Return True if a fault is about a value that could not be read, which is reported already."""
-    # Such a value stands as None in the document, and None is seldom what a key accepts.
-    return any(fault.at[: len(path)] == path for path in refused)
-
-
-def _finding(fault: Fault, positions: Positions) -> Finding:
-    place = positions.place(fault.at, on_key=fault.on_key)
-    return Finding(fault.rule, fault.message, place, show_key_path(fault.key))
+        return None, faults_of(error, value, known_keys)

@@ -16,6 +16,7 @@ from hpcsched.plugin_faults import FAULTS, raised
 from hpcsched.plugins.registry import Installed
 from hpcsched.registration import SEES_RUN_TIME
 from hpcsched.scenario.choices import Choice
+from hpcsched.scenario.document import by_position
 from hpcsched.scenario.key_path import (
     KeyPath,
     blocks,
@@ -27,7 +28,6 @@ from hpcsched.scenario.key_path import (
 )
 from hpcsched.scenario.loading import LoadedScenario
 from hpcsched.scenario.models import Scenario
-from hpcsched.scenario.positions import by_position
 from hpcsched.system.system import System
 from hpcsched.workload.log_recognition import BATSIM, PBS, SACCT, SWF, recognised
 

@@ -9,16 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.plugins.registry import Registry
-from hpcsched.scenario.choices import Chooser
-from hpcsched.scenario.document import Document, parse_document, read_text
-from hpcsched.scenario.faults import faults_of
-from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
-from hpcsched.scenario.loading import LoadedScenario, check_document
-from hpcsched.scenario.positions import Override, Positions, Setting, by_position
+from hpcsched.scenario.document import Document, Override, Setting, by_position, read_document
+from hpcsched.scenario.key_path import KeyPath, parse_key_path
+from hpcsched.scenario.loading import LoadedScenario, check_document, validate
 from hpcsched.scenario.review import Check, missing_inputs, other_format
 from hpcsched.studies.cell import Cell
 from hpcsched.studies.matrix import Axis, Position
@@ -36,7 +33,7 @@ class DeclaredSetting(Setting):
     """
 
     at: KeyPath
-    places: Positions
+    places: Document
 
     def place(self, within: KeyPath, *, on_key: bool) -> Place:
         """Return the place of a key path within the value, or of its key."""
@@ -44,7 +41,7 @@ class DeclaredSetting(Setting):
 
 
 def declared_setting(
-    places: Positions, text: str, value: Any, at: KeyPath, key: KeyPath | None = None
+    places: Document, text: str, value: Any, at: KeyPath, key: KeyPath | None = None
 ) -> DeclaredSetting:
     """Return the setting of a key path; faults point at `key` of the file, by default at `at`."""
     source = places.place(at if key is None else key, on_key=True)
@@ -52,7 +49,7 @@ def declared_setting(
 
 
 def position_settings(
-    axes: Sequence[Axis], position: Position, places: Positions
+    axes: Sequence[Axis], position: Position, places: Document
 ) -> Iterator[DeclaredSetting]:
     """Yield the settings of a position in a file's matrix, axis by axis."""
     for n, (axis, k) in enumerate(zip(axes, position.steps, strict=True)):
@@ -71,7 +68,7 @@ class VariedScenario:
         self, path: str | os.PathLike[str], registry: Registry, check: Check | None = None
     ) -> None:
         self._path, self._registry, self._check = path, registry, check
-        self._document = parse_document(read_text(Path(path)))
+        self._document = read_document(Path(path))
         self._errors: dict[Finding, None] = {}
         self._warnings: dict[Finding, None] = {}
 
@@ -118,7 +115,6 @@ class VariedScenario:
 def validated(
     model: type[DeclarationT],
     document: Document,
-    places: Positions,
     registry: Registry,
     findings: Sequence[Finding] = (),
 ) -> DeclarationT:
@@ -129,33 +125,14 @@ def validated(
     findings
         Findings so far about what has been put into the document.
     """
-    file = places.file
-    own = [
-        Finding(p.rule, p.message, Place(file, *p.mark), show_key_path(p.key))
-        for p in document.problems
-    ]
-    if own or findings:
-        raise InputError(by_position([*own, *findings], file))
-    known_keys: dict[int, tuple[str, ...]] = {}
-    context = {
-        "folder": Path(file).parent,
-        "environment": os.environ,
-        "choose": Chooser(registry),
-        "known_keys": known_keys,
-    }
-    try:
-        return model.model_validate(document.value, context=context)
-    except ValidationError as error:
-        found = [
-            Finding(
-                fault.rule,
-                fault.message,
-                places.place(fault.at, on_key=fault.on_key),
-                show_key_path(fault.key),
-            )
-            for fault in faults_of(error, document.value, known_keys)
-        ]
-        raise InputError(by_position(found, file)) from None
+    wrong = [*document.findings, *findings]
+    if not wrong:
+        folder = Path(document.file).parent
+        declaration, faults = validate(model, document.value, registry, folder)
+        if declaration is not None:
+            return declaration
+        wrong = [document.finding(fault) for fault in faults]
+    raise InputError(by_position(wrong, document.file))
 
 
 def cell_name(parts: Iterable[str]) -> str:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -15,11 +15,16 @@ from hpcsched.plugins import manager
 from hpcsched.plugins.registry import Registry
 from hpcsched.runs.assembly import seed_matters
 from hpcsched.scenario.choices import NamedChoice
-from hpcsched.scenario.document import Document, parse_document, read_text
+from hpcsched.scenario.document import (
+    Document,
+    Setting,
+    override_place,
+    parse_document,
+    read_document,
+)
 from hpcsched.scenario.faults import refuse
 from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
 from hpcsched.scenario.loading import LoadedScenario
-from hpcsched.scenario.positions import Positions, Setting, override_place
 from hpcsched.scenario.review import Check
 from hpcsched.scenario.scenario_schema import model_schema
 from hpcsched.scenario.system import Name
@@ -134,7 +139,7 @@ class Experiment:
 def is_experiment(path: Path) -> bool:
     """Return True if a file seems to declare an experiment; an unreadable one does not."""
     try:
-        value = parse_document(read_text(path)).value
+        value = read_document(path).value
     except InputError:
         return False
     return isinstance(value, dict) and any(key in value for key in KEYS)
@@ -151,9 +156,8 @@ def read_experiment(
     """Return an experiment with all of its cells."""
     registry = manager.registry() if registry is None else registry
     file = Path(path)
-    document = parse_document(read_text(file))
-    places = Positions.of(str(path), document)
-    declaration = _declaration(document, places, executor, registry)
+    places = read_document(file)
+    declaration = _declaration(places, executor, registry)
     axes = declaration.axes
     _check_given(overrides, axes)
     scenario = VariedScenario(declaration.scenario, registry, check)
@@ -180,10 +184,7 @@ def read_experiment(
 
 
 def _declaration(
-    document: Document,
-    places: Positions,
-    executor: str | None,
-    registry: Registry,
+    document: Document, executor: str | None, registry: Registry
 ) -> ExperimentDeclaration:
     findings: list[Finding] = []
     root = document.value
@@ -191,9 +192,9 @@ def _declaration(
         given = parse_document(executor)
         root["executor"] = given.value
         place = override_place(f"executor={executor}")
-        places.override(("executor",), Setting(("executor",), given.value, place))
-        findings += [Finding(p.rule, p.message, place, "executor") for p in given.problems]
-    return validated(ExperimentDeclaration, document, places, registry, findings)
+        document.override(("executor",), Setting(("executor",), given.value, place))
+        findings += [replace(one, place=place, key="executor") for one in given.findings]
+    return validated(ExperimentDeclaration, document, registry, findings)
 
 
 def _check_given(overrides: Sequence[str], axes: Sequence[Axis]) -> None:
@@ -228,7 +229,7 @@ def _equal_replicas(
     declaration: ExperimentDeclaration,
     cells: Sequence[Cell],
     registry: Registry,
-    places: Positions,
+    places: Document,
 ) -> Iterator[Finding]:
     """Yield a warning if replicas of cells will be equal runs, since nothing in them is random."""
     if declaration.replicas == 1:
@@ -250,7 +251,7 @@ def _reviewed_executor(
     declaration: ExperimentDeclaration,
     cells: Sequence[Cell],
     registry: Registry,
-    places: Positions,
+    places: Document,
 ) -> Iterator[Finding]:
     """Yield the findings of the executor's own review, such as a missing package."""
     choice = declaration.executor

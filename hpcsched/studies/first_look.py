@@ -18,7 +18,7 @@ from hpcsched.plugins import manager
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import write_json
-from hpcsched.scenario.document import Document, parse_document, read_text
+from hpcsched.scenario.document import Document, parse_document, read_document
 from hpcsched.scenario.loading import LoadedScenario, check_document
 from hpcsched.scenario.scenario_schema import scenario_schema
 from hpcsched.studies.declared_file import cell_name
@@ -387,14 +387,14 @@ def document_of(
         Name of the preset that reads a log; None: the content tells the format.
     """
     if path.suffix in SCENARIOS or not path.exists():
-        return parse_document(read_text(path))
+        return read_document(path)
     if preset is None and recognised(path) is None:
         # A scenario may have another ending.
         with suppress(InputError):
-            document = parse_document(read_text(path))
-            if isinstance(document.value, dict) and not document.problems:
+            document = read_document(path)
+            if isinstance(document.value, dict) and not document.findings:
                 return document
-    return parse_document(text_of_log(path, tell, preset))
+    return parse_document(text_of_log(path, tell, preset), str(path))
 
 
 def text_of_log(
@@ -471,7 +471,7 @@ def _with_room(log: TrialLog) -> Assembly:
     types = () if log.format.preset is None else find_preset(log.format.preset).resource_types
     others = tuple((name, LARGEST) for name in types if name != "core")
     text = scenario_text(Configuration("log", "reject"), log, Machine(_NODES, LARGEST, "", others))
-    return assemble(check_document(parse_document(text), log.path).scenario)
+    return assemble(check_document(parse_document(text, str(log.path)), log.path).scenario)
 
 
 def _no_jobs(account: TraceAccount) -> str:
@@ -501,7 +501,7 @@ def scenario_of_log(trace: Path, overrides: Sequence[str]) -> LoadedScenario:
         },
         "dispatcher": "reject",
     }
-    return check_document(Document(values), trace, overrides)
+    return check_document(Document(values, str(trace)), trace, overrides)
 
 
 def _resource_types(trace: Path, of: LogFormat) -> Sequence[str]:

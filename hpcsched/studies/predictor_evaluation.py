@@ -17,9 +17,8 @@ from hpcsched.report.tables.report_table import MISSING, Cell, Table
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import LoadedScenario, Scenario
 from hpcsched.scenario.choices import Choice
-from hpcsched.scenario.document import Document, parse_document, read_text
+from hpcsched.scenario.document import Document, Setting, parse_document, read_document
 from hpcsched.scenario.loading import check_document
-from hpcsched.scenario.positions import Setting
 from hpcsched.scenario.review import missing_inputs
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.trace_source import TraceAccount, TraceSource
@@ -135,7 +134,7 @@ def choose(
         Document of the scenario; None: that of its file.
     """
     if document is None:
-        document = parse_document(read_text(path))
+        document = read_document(path)
     own = check_document(document, path, overrides)
     _check_files(own, ("trace", "predictor"))
     parts = assemble(own.scenario)
@@ -167,8 +166,8 @@ def _listed(named: str) -> list[Any]:
     """Return the choices of a text."""
     document = parse_document(f"[{named}]")
     place = Place(f"--predictors {' '.join(named.split())}")
-    if document.problems:
-        raise InputError(Finding(one.rule, one.message, place) for one in document.problems)
+    if document.findings:
+        raise InputError(replace(one, place=place, key="") for one in document.findings)
     return list(document.value)
 
 

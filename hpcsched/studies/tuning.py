@@ -12,9 +12,8 @@ from hpcsched.parameters import Listed, Params
 from hpcsched.plugins import manager
 from hpcsched.plugins.registry import Registry
 from hpcsched.scenario import Scenario
-from hpcsched.scenario.document import parse_document, read_text
+from hpcsched.scenario.document import Override, read_document
 from hpcsched.scenario.faults import refuse
-from hpcsched.scenario.positions import Override, Positions
 from hpcsched.scenario.review import Check
 from hpcsched.scenario.scenario_schema import model_schema
 from hpcsched.scenario.system import Name
@@ -143,9 +142,8 @@ class TunedScenario:
         check: Check | None = None,
     ) -> None:
         registry = manager.registry() if registry is None else registry
-        document = parse_document(read_text(Path(space)))
-        self._places = Positions.of(str(space), document)
-        self.space = validated(TuningSpace, document, self._places, registry)
+        self._places = read_document(Path(space))
+        self.space = validated(TuningSpace, self._places, registry)
         self.name = self.space.name or cell_name([Path(space).stem])
         self._overrides = overrides
         self._varied = VariedScenario(scenario, registry, check)

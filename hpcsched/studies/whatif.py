@@ -12,9 +12,8 @@ from hpcsched.errors import Finding, InputError
 from hpcsched.parameters import Listed, Params
 from hpcsched.plugins import manager
 from hpcsched.plugins.registry import Registry
-from hpcsched.scenario.document import parse_document, read_text
+from hpcsched.scenario.document import Document, read_document
 from hpcsched.scenario.faults import refusal, refuse
-from hpcsched.scenario.positions import Positions
 from hpcsched.scenario.review import Check
 from hpcsched.scenario.scenario_schema import model_schema
 from hpcsched.scenario.system import Name
@@ -155,9 +154,8 @@ def read_whatif(
         Values of `--set`, which apply to the base and to all variants, before their own changes.
     """
     registry = manager.registry() if registry is None else registry
-    document = parse_document(read_text(Path(vary)))
-    places = Positions.of(str(vary), document)
-    variation = validated(Variation, document, places, registry)
+    places = read_document(Path(vary))
+    variation = validated(Variation, places, registry)
     varied = VariedScenario(scenario, registry, check)
 
     def cell(change: _Change) -> Cell:
@@ -181,7 +179,7 @@ def read_whatif(
     return WhatIf(name, scenario_name, base, tuple(variants), varied.warnings)
 
 
-def _changes(variation: Variation, places: Positions) -> Iterator[_Change]:
+def _changes(variation: Variation, places: Document) -> Iterator[_Change]:
     """Yield the variants: the named ones, then those of the matrix."""
     for n, variant in enumerate(variation.variants):
         settings = [

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from hpcsched.scenario.document import Mark, parse_document
+from hpcsched.errors import Place
+from hpcsched.scenario.document import parse_document
 
 
 @pytest.mark.parametrize(
@@ -37,7 +38,7 @@ from hpcsched.scenario.document import Mark, parse_document
 def test_plain_values(text: str, value: Any) -> None:
     """A plain value is what the core schema of YAML 1.2 makes of it."""
     document = parse_document(f"key: {text}")
-    assert document.problems == []
+    assert document.findings == []
     assert document.value == {"key": value}
     assert type(document.value["key"]) is type(value)
 
@@ -47,23 +48,23 @@ def test_plain_values(text: str, value: Any) -> None:
 )
 def test_refused_values(text: str) -> None:
     """A value that could be misread, or is no plain value, is refused at its place."""
-    document = parse_document(f"key: {text}")
-    (problem,) = document.problems
-    assert (problem.rule, problem.key, problem.mark) == ("bad-value", ("key",), Mark(1, 6))
+    document = parse_document(f"key: {text}", "f")
+    (problem,) = document.findings
+    assert (problem.rule, problem.key, str(problem.place)) == ("bad-value", "key", "f:1:6")
     assert document.refused == {("key",)}
 
 
 def test_every_key_and_value_has_a_position() -> None:
     """Lines and columns count from 1."""
     document = parse_document("a:\n  - b: 1\n    c: [x, {d: 2}]\n")
-    assert document.keys == {
+    assert {key: (place.line, place.column) for key, place in document.keys.items()} == {
         ("a",): (1, 1),
         ("a", 0, "b"): (2, 5),
         ("a", 0, "c"): (3, 5),
         ("a", 0, "c", 1, "d"): (3, 13),
     }
-    assert document.values["a", 0, "c", 0] == (3, 9)
-    assert document.values["a", 0, "c", 1, "d"] == (3, 16)
+    assert document.values["a", 0, "c", 0] == Place("", 3, 9)
+    assert document.values["a", 0, "c", 1, "d"] == Place("", 3, 16)
 
 
 def test_aliases_are_written_out() -> None:
@@ -76,22 +77,20 @@ def test_a_bomb_of_aliases_is_refused() -> None:
     lines = ["a0: &a0 [x, x]"]
     lines += [f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}, *a{n - 1}]" for n in range(1, 40)]
     document = parse_document("\n".join(lines))
-    assert {problem.message for problem in document.problems} == {
-        "aliases repeat this value without end"
-    }
-    assert len(document.problems) == 1
+    (problem,) = document.findings
+    assert problem.message == "not valid YAML: aliases repeat this value without end"
 
 
 def test_a_value_within_itself_is_refused() -> None:
     """An alias to what is around it does not loop."""
-    (problem,) = parse_document("a: &x [1, *x]").problems
-    assert problem.key == ("a", 1)
+    (problem,) = parse_document("a: &x [1, *x]").findings
+    assert str(problem.place) == ":1:4"
 
 
 @pytest.mark.parametrize("text", ["[" * 20000, "a: " + "{b: " * 20000, "- " * 20000])
 def test_deep_nesting_is_refused(text: str) -> None:
     """Nesting without end is a problem of the file, not of the program."""
-    (problem,) = parse_document(text).problems
+    (problem,) = parse_document(text).findings
     assert problem.rule == "syntax"
 
 
@@ -100,6 +99,7 @@ def test_deep_nesting_is_refused(text: str) -> None:
 )
 def test_what_is_not_yaml_is_a_syntax_problem(text: str) -> None:
     """Whatever PyYAML says of a text becomes one problem with a position."""
-    (problem,) = parse_document(text).problems
+    (problem,) = parse_document(text).findings
     assert problem.rule == "syntax"
-    assert problem.mark >= (1, 1)
+    assert problem.place is not None
+    assert (problem.place.line or 0, problem.place.column or 0) >= (1, 1)

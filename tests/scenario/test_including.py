@@ -296,9 +296,9 @@ BAD = {
     "a list": ("- groups\n", 1, 1, "bad-value", "", "expected a mapping with the key 'groups'"),
     "a text": ("mine\n", 1, 1, "bad-value", "", "expected a mapping with the key 'groups'"),
     "nothing": ("", 1, 1, "bad-value", "", "expected a mapping with the key 'groups'"),
-    "no groups": ("units: {}\n", 1, 1, "missing-key", "", "the key 'groups' is missing"),
+    "no groups": ("units: {}\n", 1, 1, "bad-value", "", "expected a mapping with the key 'groups'"),
     "a whole scenario": (
-        TEXT.replace("SYSTEM", "{groups: []}"), 1, 1, "missing-key", "", "'groups' is missing",
+        TEXT.replace("SYSTEM", "{groups: []}"), 1, 1, "bad-value", "", "with the key 'groups'",
     ),
     "an empty list of groups": (
         "groups: []\n", 1, 9, "bad-value", "system.groups", "a list that is not empty",
@@ -329,7 +329,7 @@ BAD = {
     "a system that names another": (
         f"include: other\n{OTHER}", 1, 1, "unknown-key", "system.include", "no key 'include' here",
     ),
-    "aliases without end": ("groups: &a [*a]\n", 1, 9, "syntax", "groups[0]", "without end"),
+    "aliases without end": ("groups: &a [*a]\n", 1, 9, "syntax", "", "without end"),
     "a merge key": (
         f"<<: {{}}\n{OTHER}", 1, 1, "merge-key", '"<<"', "merge keys are not part of YAML 1.2",
     ),

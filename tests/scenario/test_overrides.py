@@ -6,7 +6,7 @@ import pytest
 
 from hpcsched.errors import InputError, Place
 from hpcsched.scenario import Scenario, load_scenario
-from hpcsched.scenario.positions import Addition, Setting
+from hpcsched.scenario.document import Setting
 from tests.fake_plugins import fake_registry
 from tests.scenario.samples import GOOD, write
 
@@ -109,38 +109,6 @@ def test_a_document_that_is_no_mapping_stays_an_error(tmp_path: Path) -> None:
     """Overrides do not turn a list into a scenario."""
     with pytest.raises(InputError, match="the scenario is a list"):
         load(tmp_path, "name=x", text="- a\n")
-
-
-@pytest.mark.parametrize(
-    ("observers", "expected"),
-    [
-        ("", ["reasons"]),
-        ("observers: [event-log]\n", ["event-log", "reasons"]),
-        ("observers: [{name: reasons}, event-log]\n", ["reasons", "event-log"]),
-    ],
-)
-def test_an_addition_goes_behind_what_is_listed(
-    tmp_path: Path, observers: str, expected: list[str]
-) -> None:
-    """It is added once, where the list has no such plugin yet."""
-    text = (
-        "name: added\nsystem: {groups: [{name: a, count: 1, resources: {core: 1}}]}\n"
-        f"trace: {{source: swf, path: x.swf}}\ndispatcher: easy\n{observers}"
-    )
-    added = Addition(("observers",), "reasons", Place("--explain"))
-    scenario = load_scenario(write(tmp_path, text), [added])
-    assert [choice.plugin_name for choice in scenario.observers] == expected
-
-
-def test_an_addition_leaves_a_wrong_list_to_its_validation(tmp_path: Path) -> None:
-    """The finding is about the file, not about what would have been added."""
-    path = write(tmp_path, f"{GOOD}observers: 3\n")
-    with pytest.raises(InputError) as caught:
-        load_scenario(path, [Addition(("observers",), "reasons", Place("x"))], fake_registry())
-    (finding,) = caught.value.findings
-    assert finding.key == "observers"
-    assert finding.place is not None
-    assert finding.place.file == str(path)
 
 
 def test_a_setting_is_copied_into_the_scenario(tmp_path: Path) -> None:

@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 
 from hpcsched.errors import Place
-from hpcsched.scenario.positions import Addition, Positions, Setting, apply_settings, settings_of
+from hpcsched.scenario.document import Document, Setting, apply_settings, settings_of
 
-TAGS = {"easy": "name", "queue": "name", "nodes": "name"}
+TAGS = {"easy": "name"}
 
 
 def applied(root: Any, *overrides: str | Setting) -> list[str]:
     """Apply overrides, and return the messages of those that fail."""
     settings, findings = settings_of(overrides)
-    findings += apply_settings(root, settings, Positions("a.yaml"), TAGS)
+    findings += apply_settings(Document(root, "a.yaml"), settings, TAGS)
     return [f"{finding.place}: {finding.message}" for finding in findings]
 
 
@@ -29,14 +29,6 @@ def test_a_bare_name_gets_parameters() -> None:
     root = {"dispatcher": "easy"}
     assert applied(root, "dispatcher.depth=9") == []
     assert root == {"dispatcher": {"name": "easy", "depth": 9}}
-
-
-def test_an_addition_is_made_once() -> None:
-    """A plugin that the list has, as a name or with parameters, is not added."""
-    root = {"monitors": [{"name": "queue", "every": 9}]}
-    for name in ("queue", "nodes", "nodes"):
-        assert applied(root, Addition(("monitors",), name, Place("--monitor"))) == []
-    assert root == {"monitors": [{"name": "queue", "every": 9}, "nodes"]}
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
 """Words for expected and found values."""
 
+from datetime import datetime
 from typing import Annotated
 
 import pytest
-from pydantic import AfterValidator, BaseModel, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
-from hpcsched.scenario.faults import boolean_hint, expected, found, sentence
+from hpcsched.scenario.faults import found, sentence
 
 
 @pytest.mark.parametrize(
@@ -33,22 +34,6 @@ def test_long_values_are_cut() -> None:
     assert found("x" * 58) == "'" + "x" * 58 + "'"
 
 
-def test_expected() -> None:
-    """What pydantic says of a bound is a sentence; what it has no words for stays its own."""
-    assert expected("greater_than_equal", {"ge": 1}) == "a value of at least 1"
-    assert expected("too_short", {"min_length": 1}) == "a list that is not empty"
-    assert expected("string_too_short", {"min_length": 1}) == "a text that is not empty"
-    assert expected("too_short", {"min_length": 2}) == "a list of at least 2 items"
-    assert expected("something else", {}) is None
-
-
-def test_words_for_true_and_false() -> None:
-    """In YAML 1.1; not a text that merely begins with one."""
-    assert boolean_hint("Yes") == "; write true"
-    assert boolean_hint("off") == "; write false"
-    assert [boolean_hint(value) for value in ("offline", True, 1)] == ["", "", ""]
-
-
 def refuse(value: int) -> int:
     """Refuse a number above 5."""
     if value > 5:
@@ -59,8 +44,12 @@ def refuse(value: int) -> int:
 class Numbers(BaseModel):
     """Numbers with bounds."""
 
-    few: Annotated[int, AfterValidator(refuse)]
+    few: Annotated[int, AfterValidator(refuse)] = Field(ge=1)
     share: float = 0.5
+    name: str = Field("x", min_length=1)
+    parts: tuple[int, ...] = Field((1, 2), min_length=2)
+    flag: bool = Field(False, strict=True)
+    when: datetime | None = None
 
 
 @pytest.mark.parametrize(
@@ -71,6 +60,13 @@ class Numbers(BaseModel):
         ({"few": 1.5}, "expected a whole number, found 1.5"),
         ({"few": 1, "share": "x"}, "expected a number, found 'x'"),
         ({}, "the key 'few' is missing"),
+        ({"few": 0}, "expected a value of at least 1, found 0"),
+        ({"few": 1, "name": ""}, "expected a text that is not empty, found ''"),
+        ({"few": 1, "parts": (1,)}, "expected a list of at least 2 items, found a list"),
+        ({"few": 1, "flag": "Yes"}, "expected true or false, found 'Yes'; write true"),
+        ({"few": 1, "flag": "off"}, "expected true or false, found 'off'; write false"),
+        ({"few": 1, "flag": "offline"}, "expected true or false, found 'offline'"),
+        ({"few": 1, "when": []}, "Input should be a valid datetime; found an empty list"),
     ],
 )
 def test_sentence(given: dict[str, object], text: str) -> None:

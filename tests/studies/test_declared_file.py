@@ -8,7 +8,6 @@ from pydantic import BaseModel, ConfigDict
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.plugins.manager import registry
 from hpcsched.scenario.document import parse_document
-from hpcsched.scenario.positions import Positions
 from hpcsched.studies.cell import Cell
 from hpcsched.studies.declared_file import DeclaredSetting, cell_name, told_apart, validated
 from tests.studies.experiment_samples import read_sample
@@ -30,8 +29,7 @@ class Study(BaseModel):
 
 def read(text: str, *findings: Finding) -> Study:
     """Return the declaration in a text."""
-    document = parse_document(text)
-    return validated(Study, document, Positions.of("study.yaml", document), registry(), findings)
+    return validated(Study, parse_document(text, "study.yaml"), registry(), findings)
 
 
 def faults(text: str, *findings: Finding) -> list[str]:
@@ -65,8 +63,7 @@ def test_faults_of_the_text_come_first() -> None:
 
 def test_a_setting_points_into_its_file() -> None:
     """A place within the value is told there; the key of the value itself is not the fault."""
-    document = parse_document(TEXT)
-    places = Positions.of("study.yaml", document)
+    places = parse_document(TEXT, "study.yaml")
     setting = DeclaredSetting(
         ("trace",), {"down": 3}, Place("study.yaml", 3, 1), ("more", "deep"), places
     )

@@ -167,7 +167,7 @@ class InstancesFile:
     def scenario(self) -> Scenario:
         """Scenario of the recorded replay; its trace need not exist."""
         # Resolved paths are absolute, so the file that the text stands in does not matter.
-        document = parse_document(self.header.scenario)
+        document = parse_document(self.header.scenario, str(self.path))
         try:
             return check_document(document, self.path).scenario
         except InputError as error:

@@ -11,10 +11,9 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import JOBS
 from hpcsched.runs.runner import run
-from hpcsched.scenario.document import parse_document, read_text
+from hpcsched.scenario.document import Setting, read_document
 from hpcsched.scenario.key_path import parse_key_path
 from hpcsched.scenario.loading import check_document
-from hpcsched.scenario.positions import Setting
 
 
 class StartDifferences(NamedTuple):
@@ -63,7 +62,7 @@ def replay_live(
     InputError
         If the run cannot be read or no job ended.
     """
-    document = parse_document(read_text(scenario))
+    document = read_document(scenario)
     declared = check_document(document, scenario, overrides).scenario
     directory = RunDirectory.open(live)
     if declared.live is None:

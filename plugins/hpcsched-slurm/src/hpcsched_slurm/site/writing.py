@@ -187,7 +187,7 @@ def _check(text: str, site: SlurmSite, path: Path) -> None:
         raise _no_system("; ".join(said), path) from None
     groups = [group.name for group in system.groups]
     clashes = [*partition_clashes(partitions), *unknown_groups(partitions, groups)]
-    if document.problems or clashes:
+    if document.findings or clashes:
         raise _no_system("two parts of it have the same name", path)
     if system.build().node_count != len(site.nodes):
         raise _no_system("not every node is in a group", path)
