@@ -209,14 +209,6 @@ def _parse(text: str, units: Mapping[str, int], expected: str) -> int:
     return sum(int(n) * units[u] for n, u in re.findall(rf"(\d+)\s*({unit})", text))
 
 
-def _read_duration(value: Any) -> Any:
-    return parse_duration(value) if isinstance(value, str) else value
-
-
-def _read_amount(value: Any) -> Any:
-    return parse_amount(value) if isinstance(value, str) else value
-
-
 def _resolve_path(text: str, info: ValidationInfo) -> str:
     """Expand `${VAR}` and make the path absolute; a path with an unset variable stays as it is."""
     context = info.context or {}
@@ -231,15 +223,24 @@ _DURATION_PATTERN = r"^\s*(\d+\s*(s|min|h|d|w)\s*)+$"
 _AMOUNT_PATTERN = r"^\s*(\d+\s*([kMGTP]?B|[KMGTP]iB)\s*)+$"
 
 
-def _quantity(read: Callable[[Any], Any], pattern: str, least: int) -> Any:
-    """Return the type of whole numbers of at least `least` that may be written with units."""
-    number = {"type": "integer", "minimum": least}
+def quantity(
+    parse: Callable[[str], float], pattern: str, least: int, number: type[float] = int
+) -> Any:
+    """Return the type of numbers of at least `least` that may be written with units."""
+    json_type = "integer" if number is int else "number"
     return Annotated[
-        int,
+        number,
         # Bounded, since sums of amounts and times are taken in 64 bits.
         Field(ge=least, le=LARGEST),
-        BeforeValidator(read),
-        WithJsonSchema({"anyOf": [number, {"type": "string", "pattern": pattern}]}),
+        BeforeValidator(lambda value: parse(value) if isinstance(value, str) else value),
+        WithJsonSchema(
+            {
+                "anyOf": [
+                    {"type": json_type, "minimum": least},
+                    {"type": "string", "pattern": pattern},
+                ]
+            }
+        ),
     ]
 
 
@@ -249,16 +250,16 @@ if TYPE_CHECKING:
     Amount = int
     PositiveAmount = int
 else:
-    Duration = _quantity(_read_duration, _DURATION_PATTERN, 0)
+    Duration = quantity(parse_duration, _DURATION_PATTERN, 0)
     """Whole seconds: a number, or a text with units (`30min`)."""
 
-    PositiveDuration = _quantity(_read_duration, _DURATION_PATTERN, 1)
+    PositiveDuration = quantity(parse_duration, _DURATION_PATTERN, 1)
     """A duration of at least one second."""
 
-    Amount = _quantity(_read_amount, _AMOUNT_PATTERN, 0)
+    Amount = quantity(parse_amount, _AMOUNT_PATTERN, 0)
     """How much of a resource type: a number, or bytes with a unit (`16GiB`)."""
 
-    PositiveAmount = _quantity(_read_amount, _AMOUNT_PATTERN, 1)
+    PositiveAmount = quantity(parse_amount, _AMOUNT_PATTERN, 1)
     """An amount of at least 1."""
 
 InputPath = Annotated[str, Field(min_length=1), AfterValidator(_resolve_path), InputFile()]

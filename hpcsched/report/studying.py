@@ -106,7 +106,7 @@ def _assembled(run: RunDirectory) -> Assembly:
     if ON_A_CLUSTER in run.manifest.not_reproducible_because:
         raise problem("live-run", run.path, "it was made on a real cluster: there is no log")
     parts = assemble_again(run)
-    for _, message, _ in without_waits(parts.scenario, registry(), "the recorded schedule"):
+    for _, message in without_waits(parts.scenario, registry(), "the recorded schedule"):
         raise problem(RULE, run.path, message)
     return parts
 

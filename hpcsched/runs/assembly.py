@@ -31,8 +31,8 @@ from hpcsched.runs.manifest import kept_answers
 from hpcsched.scenario import LoadedScenario, Scenario, load_scenario
 from hpcsched.scenario.choices import Choice, Transformed
 from hpcsched.scenario.key_path import blocks, marks_of
-from hpcsched.scenario.partitions import build_partitions
 from hpcsched.scenario.review import not_reproducible
+from hpcsched.scenario.system import build_partitions
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System

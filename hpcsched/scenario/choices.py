@@ -136,13 +136,13 @@ class Chooser:
             value = {tag: installed.plugin.name}
         elif not isinstance(value, Mapping):
             message = f"expected a name, or a mapping with {tag!r}, found {found(value)}"
-            raise refuse(refusal("bad-value", message, value))
+            raise refuse(refusal("bad-value", message))
         elif tag not in value:
             message = f"the key {tag!r} is missing; it names the {kind.replace('_', ' ')}"
-            raise refuse(refusal("missing-key", message, value, at=(tag,)))
+            raise refuse(refusal("missing-key", message, at=(tag,)))
         elif not isinstance(value[tag], str):
             message = f"expected a name, found {found(value[tag])}"
-            raise refuse(refusal("bad-value", message, value[tag], at=(tag,)))
+            raise refuse(refusal("bad-value", message, at=(tag,)))
         else:
             installed = self._find(kind, value[tag], at=(tag,))
             value = _by_present_name(value, tag, installed, context)
@@ -150,7 +150,7 @@ class Chooser:
         # internal fault without the key path.
         if self.depth == _DEEPEST:
             message = f"more than {_DEEPEST} choices within choices"
-            raise refuse(refusal("bad-value", message, value))
+            raise refuse(refusal("bad-value", message))
         self.depth += 1
         try:
             return choice_model(installed).model_validate(value, context=context)
@@ -161,4 +161,4 @@ class Chooser:
         try:
             return self.registry.get(kind, name)
         except KeyError as error:
-            raise refuse(refusal("unknown-plugin", error.args[0], name, at=at)) from None
+            raise refuse(refusal("unknown-plugin", error.args[0], at=at)) from None

@@ -1,7 +1,7 @@
 """Errors of pydantic in plain language, each with its key path."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
@@ -123,22 +123,40 @@ def _merge(faults: Iterable[Fault]) -> list[Fault]:
     return [
         fault
         for fault in (*others, *merged.values())
-        if not (fault.member and any(_below(other, fault) for other in merged.values()))
+        if not fault.member
+        or all(
+            other.at == fault.at or other.at[: len(fault.at)] != fault.at
+            for other in merged.values()
+        )
     ]
-
-
-def _below(other: Fault, fault: Fault) -> bool:
-    return len(other.at) > len(fault.at) and other.at[: len(fault.at)] == fault.at
 
 
 REFUSED = "refused"
 """The pydantic error type of every refusal; its context holds `rule` and `message`."""
 
 
-def refusal(rule: str, message: str, value: Any, at: KeyPath = ()) -> InitErrorDetails:
+def refusal(rule: str, message: str, value: Any = None, at: KeyPath = ()) -> InitErrorDetails:
     """Return one refusal, to be raised by `refuse`."""
     error = PydanticCustomError(REFUSED, "{message}", {"rule": rule, "message": message})
     return InitErrorDetails(type=error, loc=at, input=value)
+
+
+def unknown_names(
+    rule: str, what: str, names: Iterable[str], known: Iterable[str], at: KeyPath
+) -> Iterator[InitErrorDetails]:
+    """Yield the names in a list that are not known."""
+    for k, name in enumerate(names):
+        if name not in known:
+            message = f"there is no {what} {name!r}; there are: {', '.join(known)}"
+            yield refusal(rule, message, at=(*at, k))
+
+
+def equal_names(what: str, names: Sequence[str], at: KeyPath = ()) -> Iterator[InitErrorDetails]:
+    """Yield the names of items of a list that an item in front of them has."""
+    for n, name in enumerate(names):
+        if name in names[:n]:
+            message = f"two {what} are called {name!r}"
+            yield refusal("duplicate-name", message, at=(*at, n, "name"))
 
 
 def refuse_all(refusals: Iterable[InitErrorDetails]) -> None:

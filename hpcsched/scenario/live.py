@@ -1,6 +1,6 @@
 """The `live:` block: the real cluster on which a scenario's dispatcher advises or places jobs."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, field_validator
@@ -10,14 +10,6 @@ from hpcsched.parameters import Listed, OutputPath, Params, PositiveDuration, Se
 from hpcsched.scenario.choices import NamedChoice
 from hpcsched.scenario.faults import refusal, refuse
 from hpcsched.system.host_lists import expand
-
-_NOT_DECLARED = {
-    "partitions": "the limits of a real cluster's partitions are its own; leave out 'partitions'",
-    "outages": "a real cluster says itself which nodes are out of service; leave out 'outages'",
-    "system.shared_resources": "a real cluster tells itself how much there is and what jobs draw:"
-    " expected 'draw: as_the_trace_says' and no 'changes'",
-}
-"""Keys of a scenario that do not go with a real cluster, with why."""
 
 LONGEST_RELEASE = 24 * 60 * 60
 """Largest number of seconds that jobs are held without a heartbeat: a day."""
@@ -30,11 +22,11 @@ def _checked(nodes: dict[str, str]) -> dict[str, str]:
         try:
             names = expand(text)
         except ValueError as error:
-            raise refuse(refusal("bad-value", str(error), text, at=(group,))) from None
+            raise refuse(refusal("bad-value", str(error), at=(group,))) from None
         for name in names:
             if name in seen:
                 message = f"the node {name} is named twice"
-                raise refuse(refusal("duplicate-name", message, text, at=(group,)))
+                raise refuse(refusal("duplicate-name", message, at=(group,)))
             seen.add(name)
     return nodes
 
@@ -44,17 +36,20 @@ HostNames = Annotated[dict[str, Annotated[str, Field(min_length=1)]], AfterValid
 
 
 def wrong_hosts(nodes: Mapping[str, str], counts: Mapping[str, int]) -> Iterator[InitErrorDetails]:
-    """Yield groups that the system lacks, or that have another number of nodes than is named."""
-    at = ("live", "nodes")
-    for group, text in nodes.items():
+    """Yield groups that the system lacks, or of which another number of nodes is named."""
+    for group, hosts in nodes.items():
+        named = len(expand(hosts))
         if group not in counts:
             message = f"the system has no node group {group!r}; there are: {', '.join(counts)}"
-            yield refusal("unknown-group", message, text, at=(*at, group))
+            yield refusal("unknown-group", message, at=("live", "nodes", group))
         # Names and nodes match one to one, by number within the group.
-        elif len(expand(text)) != counts[group]:
-            found = len(expand(text))
-            message = f"the group {group} has {counts[group]} nodes, and {found} are named"
-            yield refusal("not-live", message, text, at=(*at, group))
+        elif named != counts[group]:
+            message = f"the group {group} has {counts[group]} nodes, and {named} are named"
+            yield refusal("not-live", message, at=("live", "nodes", group))
+    missing = [group for group in counts if group not in nodes]
+    if missing:
+        message = f"the names of the nodes of {', '.join(missing)} are missing"
+        yield refusal("not-live", message, at=("live", "nodes"))
 
 
 class LiveSettings(Params):
@@ -104,20 +99,5 @@ class LiveSettings(Params):
                 f"expected a day at most, {LONGEST_RELEASE} s, as held jobs may wait for so long;"
                 f" found {seconds} s"
             )
-            raise refuse(refusal("bad-value", message, seconds))
+            raise ValueError(message)
         return seconds
-
-
-def not_live(
-    live: LiveSettings, counts: Mapping[str, int], declared: Collection[str]
-) -> Iterator[InitErrorDetails]:
-    """Yield the settings of a scenario that cannot be used with a real cluster."""
-    yield from wrong_hosts(live.nodes, counts)
-    missing = [group for group in counts if group not in live.nodes]
-    if missing:
-        message = f"the names of the nodes of {', '.join(missing)} are missing"
-        yield refusal("not-live", message, live.nodes, at=("live", "nodes"))
-    # All of these are refused and not ignored: an operator who declares them expects them to bind.
-    for key, message in _NOT_DECLARED.items():
-        if key in declared:
-            yield refusal("not-live", message, None, at=tuple(key.split(".")))

@@ -1,16 +1,14 @@
 """Models of a scenario: every key that a user may write, with its default."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import (
-    BeforeValidator,
     Field,
     ValidationInfo,
-    WithJsonSchema,
     create_model,
     field_validator,
     model_validator,
@@ -19,7 +17,6 @@ from pydantic_core import InitErrorDetails
 
 from hpcsched.errors import PluginError
 from hpcsched.parameters import (
-    LARGEST,
     Duration,
     Listed,
     NotReproducible,
@@ -27,6 +24,7 @@ from hpcsched.parameters import (
     ResourceType,
     Selects,
     parse_duration,
+    quantity,
 )
 from hpcsched.plugins.registry import Installed, Registry
 from hpcsched.registration import (
@@ -37,45 +35,38 @@ from hpcsched.registration import (
     SEES_RUN_TIME,
 )
 from hpcsched.scenario.choices import NamedChoice, SourceChoice, Transformed
-from hpcsched.scenario.faults import refusal, refuse, refuse_all
+from hpcsched.scenario.faults import refusal, refuse_all
 from hpcsched.scenario.key_path import KeyPath, blocks, mark_of
-from hpcsched.scenario.live import LiveSettings, not_live
+from hpcsched.scenario.live import LiveSettings, wrong_hosts
 from hpcsched.scenario.outage_declarations import OutagesDeclaration, unknown_nodes
-from hpcsched.scenario.partitions import PartitionDeclaration, partition_clashes, unknown_groups
-from hpcsched.scenario.system import Includable, Name, SystemDeclaration
+from hpcsched.scenario.system import (
+    Includable,
+    Name,
+    PartitionDeclaration,
+    SystemDeclaration,
+    partition_clashes,
+    unknown_groups,
+)
 from hpcsched.simulation.latency import Latency
 from hpcsched.system.outages import node_numbers
 
 _SECONDS_PATTERN = r"^\s*(\d+\s*ms|(\d+\s*(s|min|h|d|w)\s*)+)\s*$"
 
 
-def _read_seconds(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
+def _parse_seconds(text: str) -> float:
     # Durations elsewhere are whole seconds, so that `ms` is a unit in this block alone.
-    milliseconds = re.fullmatch(r"(\d+)\s*ms", value.strip())
-    return int(milliseconds[1]) / 1000 if milliseconds else parse_duration(value)
+    milliseconds = re.fullmatch(r"(\d+)\s*ms", text.strip())
+    return int(milliseconds[1]) / 1000 if milliseconds else parse_duration(text)
 
 
 # Type checkers must see a plain float; pydantic needs the annotations at run time.
 if TYPE_CHECKING:
     Seconds = float
 else:
-    Seconds = Annotated[
-        float,
-        Field(ge=0, le=LARGEST),
-        BeforeValidator(_read_seconds),
-        WithJsonSchema(
-            {
-                "anyOf": [
-                    {"type": "number", "minimum": 0},
-                    {"type": "string", "pattern": _SECONDS_PATTERN},
-                ]
-            }
-        ),
-    ]
+    Seconds = quantity(_parse_seconds, _SECONDS_PATTERN, 0, float)
     """Seconds and fractions of them: a number, or a text with units (`120ms`, `2s`)."""
 
+_MODEL = {"base", "per_queued_job", "per_variable"}
 _FORMS = "fixed, or measured, or some of base, per_queued_job and per_variable"
 
 
@@ -111,17 +102,14 @@ class DispatchLatency(Params):
 
     @model_validator(mode="after")
     def _check_form(self) -> Self:
-        given = [
-            [key for key in form if getattr(self, key) is not None]
-            for form in (("fixed",), ("measured",), ("base", "per_queued_job", "per_variable"))
-        ]
-        used = [keys for keys in given if keys]
+        used = [key for key in type(self).model_fields if getattr(self, key) is not None]
         if not used:
             raise ValueError(f"expected {_FORMS}, found nothing")
-        if len(used) > 1:
-            first, other = used[0][0], used[1][0]
-            message = f"expected {_FORMS}, found {other} beside {first}"
-            raise refuse(refusal("bad-value", message, getattr(self, other), at=(other,)))
+        refuse_all(
+            refusal("bad-value", f"expected {_FORMS}, found {key} beside {used[0]}", at=(key,))
+            for key in used[1:]
+            if not {key, used[0]} <= _MODEL
+        )
         return self
 
     def build(self) -> Latency:
@@ -146,38 +134,9 @@ PREDICTOR = "requested-time"
 """The predictor of scenarios that name none."""
 
 
-def not_recorded(scenario: "Scenario", registry: Registry) -> Iterator[InitErrorDetails]:
-    """Yield the settings of a scenario that contradict a dispatcher that follows a log."""
-    name = scenario.dispatcher.plugin_name
-    if not _can(registry, "dispatcher", name, FOLLOWS_RECORD):
-        return
-    for at, message, value in without_waits(scenario, registry, f"the dispatcher {name}"):
-        yield refusal(RULE, message, value, at=at)
-    if scenario.predictor.plugin_name != PREDICTOR:
-        message = (
-            f"the dispatcher {name} starts jobs when the log says, whatever a predictor says;"
-            f" expected {PREDICTOR}, or no predictor"
-        )
-        yield refusal(RULE, message, scenario.predictor.plugin_name, at=("predictor",))
-    declared = {
-        ("outages",): scenario.outages is not None,
-        ("system", "shared_resources"): bool(scenario.system.shared_resources),
-        ("simulation", "dispatch_latency"): scenario.simulation.dispatch_latency is not None,
-        ("trace", "dependencies"): getattr(scenario.trace, "dependencies", None) == "honour",
-        ("live",): scenario.live is not None,
-    }
-    for at, is_there in declared.items():
-        if is_there:
-            message = (
-                f"the dispatcher {name} starts jobs when the log says, where nothing else holds"
-                f" them back; expected no {at[-1]}"
-            )
-            yield refusal(RULE, message, None, at=at)
-
-
 def without_waits(
     scenario: "Scenario", registry: Registry, who: str
-) -> Iterator[tuple[KeyPath, str, str]]:
+) -> Iterator[tuple[KeyPath, str]]:
     """Yield the settings of a trace for which its log records no schedule of its jobs."""
     source = scenario.trace.plugin_name
     if not _can(registry, "trace_source", source, RECORDS_WAITS):
@@ -185,7 +144,7 @@ def without_waits(
             f"{who} needs a log that records when jobs started, and {source} does"
             f" not; there are: {_able(registry, 'trace_source', RECORDS_WAITS)}"
         )
-        yield ("trace", "source"), message, source
+        yield ("trace", "source"), message
     trace = scenario.trace
     chosen: Sequence[NamedChoice] = trace.transforms if isinstance(trace, Transformed) else ()
     # Recorded waits are relative to submissions: moving a submission would move the start with it.
@@ -195,11 +154,11 @@ def without_waits(
                 f"the transform {transform} changes submissions or jobs, so that the recorded"
                 f" starts are no schedule of them; leave it out, or {who}"
             )
-            yield ("trace", "transforms", k), message, transform
+            yield ("trace", "transforms", k), message
 
 
 # Names that validation turns into choices, hence no instances of the fields' types.
-_REQUESTED_TIME: Any = "requested-time"
+_REQUESTED_TIME: Any = PREDICTOR
 _ONE_SECOND: Any = "one-second"
 _BOUNDED_SLOWDOWN: Any = "bounded_slowdown"
 
@@ -344,32 +303,74 @@ class Scenario(Params):
             refuse_all(unknown_nodes(self.outages, groups, names))
         # Plugins are known in a loaded file alone.
         registry = None if info.context is None else info.context["choose"].registry
-        if self.live is not None:
-            refuse_all(_not_live(self, self.live, registry))
         if registry is not None:
-            if self.simulation.mode == "offline":
-                refuse_all(not_offline(self, registry))
-            refuse_all(not_recorded(self, registry))
+            refuse_all(_unsuitable(self, registry))
         return self
 
 
-def _not_live(
-    scenario: Scenario, live: LiveSettings, registry: Registry | None
-) -> Iterator[InitErrorDetails]:
-    """Yield the settings of a scenario that a real cluster cannot have."""
-    declared = [key for key in ("partitions", "outages") if getattr(scenario, key)]
+def _unsuitable(scenario: Scenario, registry: Registry) -> Iterator[InitErrorDetails]:
+    """Yield the settings that do not go with the mode, the dispatcher or a real cluster."""
+    predictor, dispatcher = scenario.predictor.plugin_name, scenario.dispatcher.plugin_name
     shared = scenario.system.shared_resources
-    if any(one.draw != "as_the_trace_says" or one.changes for one in shared):
-        declared.append("system.shared_resources")
-    counts = {group.name: group.count for group in scenario.system.groups}
-    yield from not_live(live, counts, declared)
-    if scenario.simulation.mode == "offline":
-        message = "a real cluster is dispatched on-line; it does not go with 'mode: offline'"
-        yield refusal("not-live", message, None, at=("simulation", "mode"))
-    predictor = scenario.predictor.plugin_name if registry is not None else ""
-    if registry is not None and _can(registry, "predictor", predictor, SEES_RUN_TIME):
-        message = f"{predictor} is shown run times, which no real cluster knows"
-        yield refusal("not-live", message, predictor, at=("predictor",))
+    declared: dict[KeyPath, bool] = {
+        ("partitions",): bool(scenario.partitions),
+        ("outages",): scenario.outages is not None,
+        ("system", "shared_resources"): bool(shared),
+        ("simulation", "dispatch_latency"): scenario.simulation.dispatch_latency is not None,
+        ("trace", "dependencies"): getattr(scenario.trace, "dependencies", None) == "honour",
+        ("live",): scenario.live is not None,
+    }
+    foresees = _can(registry, "predictor", predictor, SEES_RUN_TIME)
+    offline = scenario.simulation.mode == "offline"
+    if offline:
+        why = "'mode: offline' makes one plan of a whole trace, for a system that is always free"
+        yield from _refused("not-offline", why, declared, tuple(declared)[:-1])
+        plans = _can(registry, "dispatcher", dispatcher, PLANS_OFFLINE)
+        for kind, name, capability, can, what in (
+            ("dispatcher", dispatcher, PLANS_OFFLINE, plans, "plan a whole trace"),
+            ("predictor", predictor, SEES_RUN_TIME, foresees, "foresee run times"),
+        ):
+            if not can:
+                message = (
+                    f"'mode: offline' needs a {kind} that can {what}, and {name} cannot;"
+                    f" there are: {_able(registry, kind, capability)}"
+                )
+                yield refusal("not-offline", message, at=(kind,))
+    if _can(registry, "dispatcher", dispatcher, FOLLOWS_RECORD):
+        who = f"the dispatcher {dispatcher}"
+        for at, message in without_waits(scenario, registry, who):
+            yield refusal(RULE, message, at=at)
+        why = f"{who} starts jobs when the log says, where nothing else holds them back"
+        yield from _refused(RULE, why, declared, tuple(declared)[1:])
+        if predictor != PREDICTOR:
+            message = f"{who} needs no predictor; expected {PREDICTOR}, or none"
+            yield refusal(RULE, message, at=("predictor",))
+    if scenario.live is not None:
+        counts = {group.name: group.count for group in scenario.system.groups}
+        yield from wrong_hosts(scenario.live.nodes, counts)
+        # Refused and not ignored: an operator who declares them expects them to bind.
+        why = "a real cluster has its own, which bind there"
+        yield from _refused("not-live", why, declared, tuple(declared)[:2])
+        if any(one.draw != "as_the_trace_says" or one.changes for one in shared):
+            message = (
+                "a real cluster tells itself how much there is and what jobs draw: expected 'draw:"
+                " as_the_trace_says' and no 'changes'"
+            )
+            yield refusal("not-live", message, at=("system", "shared_resources"))
+        if offline:
+            message = "a real cluster is dispatched on-line; it does not go with 'mode: offline'"
+            yield refusal("not-live", message, at=("simulation", "mode"))
+        if foresees:
+            message = f"{predictor} is shown run times, which no real cluster knows"
+            yield refusal("not-live", message, at=("predictor",))
+
+
+def _refused(
+    rule: str, why: str, declared: Mapping[KeyPath, bool], unsuitable: Iterable[KeyPath]
+) -> Iterator[InitErrorDetails]:
+    for at in unsuitable:
+        if declared[at]:
+            yield refusal(rule, f"{why}; expected no {at[-1]}", at=at)
 
 
 def _can(registry: Registry, kind: str, name: str, capability: str) -> bool:
@@ -395,53 +396,7 @@ def unknown_resource_types(scenario: Scenario) -> Iterator[InitErrorDetails]:
                 f"no node group has the resource type {name!r};"
                 f" there are: {', '.join((*mark.beside, *types))}"
             )
-            yield refusal("unknown-resource-type", message, name, at=(*path, key))
-
-
-def not_offline(scenario: Scenario, registry: Registry) -> Iterator[InitErrorDetails]:
-    """Yield the settings of a scenario that cannot be used with off-line planning."""
-    chosen = (
-        ("dispatcher", PLANS_OFFLINE, "plan a whole trace", scenario.dispatcher),
-        ("predictor", SEES_RUN_TIME, "foresee run times", scenario.predictor),
-    )
-    for kind, capability, what, choice in chosen:
-        if not _can(registry, kind, choice.plugin_name, capability):
-            message = (
-                f"'mode: offline' needs a {kind} that can {what}, and {choice.plugin_name} cannot;"
-                f" there are: {_able(registry, kind, capability)}"
-            )
-            yield refusal("not-offline", message, choice.plugin_name, at=(kind,))
-    honoured = getattr(scenario.trace, "dependencies", None) == "honour"
-    # These settings are of a replay: the planner would not look at them.
-    for at, declared, message in (
-        (
-            ("simulation", "dispatch_latency"),
-            scenario.simulation.dispatch_latency is not None,
-            "in 'mode: offline' no decision takes time: there is one plan for the whole trace",
-        ),
-        (
-            ("system", "shared_resources"),
-            bool(scenario.system.shared_resources),
-            "'mode: offline' plans for a system without shared resources",
-        ),
-        (
-            ("partitions",),
-            bool(scenario.partitions),
-            "'mode: offline' plans for a system without partitions and their limits",
-        ),
-        (
-            ("outages",),
-            scenario.outages is not None,
-            "'mode: offline' plans for a system that is in service all the time",
-        ),
-        (
-            ("trace", "dependencies"),
-            honoured,
-            "'mode: offline' plans for jobs that do not wait for others to end",
-        ),
-    ):
-        if declared:
-            yield refusal("not-offline", message, "honour" if at[0] == "trace" else None, at=at)
+            yield refusal("unknown-resource-type", message, at=(*path, key))
 
 
 def scenario_model(registry: Registry) -> type[Scenario]:

@@ -1,6 +1,6 @@
 """The block `outages`: its declaration, and the outages that follow from it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from pydantic_core import InitErrorDetails
 
 from hpcsched.parameters import Duration, Listed, OneInputFile, Params, PositiveDuration
-from hpcsched.scenario.faults import refusal
+from hpcsched.scenario.faults import refusal, unknown_names
 from hpcsched.scenario.key_path import KeyPath
 from hpcsched.simulation.failure_model import FailureModel, draw_failures, read_failures
 from hpcsched.system.outages import Outage, OutageKind, Outages, node_numbers
@@ -203,18 +203,16 @@ class OutagesDeclaration(Params):
 
 
 def unknown_nodes(
-    declared: OutagesDeclaration, groups: Mapping[str, int], nodes: Callable[[], Sequence[str]]
+    declared: OutagesDeclaration, groups: Iterable[str], nodes: Callable[[], Sequence[str]]
 ) -> Iterator[InitErrorDetails]:
     """Yield the node groups and the nodes that outages name and that the system does not have."""
     for path, choice in declared.choices():
-        for k, name in enumerate(choice.groups or ()):
-            if name not in groups:
-                message = f"there is no node group {name!r}; there are: {', '.join(groups)}"
-                yield refusal("unknown-group", message, name, at=("outages", *path, "groups", k))
+        at = ("outages", *path, "groups")
+        yield from unknown_names("unknown-group", "node group", choice.groups or (), groups, at)
         for k, name in enumerate(choice.nodes or ()):
             known = nodes()
             if name not in known:
                 message = (
                     f"there is no node {name!r}; the first is {known[0]}, the last {known[-1]}"
                 )
-                yield refusal("unknown-node", message, name, at=("outages", *path, "nodes", k))
+                yield refusal("unknown-node", message, at=("outages", *path, "nodes", k))

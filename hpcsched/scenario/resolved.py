@@ -10,8 +10,7 @@ import yaml
 from hpcsched.scenario.document import StrictDumper
 from hpcsched.scenario.key_path import KeyPath, show_key_path
 from hpcsched.scenario.models import Scenario
-from hpcsched.scenario.partitions import PartitionDeclaration, build_partitions
-from hpcsched.scenario.system import SystemDeclaration
+from hpcsched.scenario.system import PartitionDeclaration, SystemDeclaration, build_partitions
 from hpcsched.system.system import System
 from hpcsched.whole_files import problem
 from hpcsched.workload.site_partitions import Partitions

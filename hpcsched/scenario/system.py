@@ -1,8 +1,8 @@
-"""The block `system`: its declaration, and the system that follows from it."""
+"""The blocks `system` and `partitions`: their declarations, and what follows from them."""
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, GetJsonSchemaHandler, field_validator, model_validator
@@ -10,45 +10,48 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, InitErrorDetails
 
 from hpcsched.parameters import Amount, Duration, Listed, Params, PositiveAmount, PositiveDuration
-from hpcsched.scenario.faults import refusal, refuse_all
+from hpcsched.scenario.faults import equal_names, refusal, refuse_all, unknown_names
+from hpcsched.scenario.key_path import KeyPath
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
+from hpcsched.workload.site_partitions import Criterion, Partition, Partitions
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_RESOURCE_TYPE = re.compile(r"[a-z][a-z0-9_]*")
 _LONGEST = 100
+_NAME = "[A-Za-z0-9][A-Za-z0-9._-]*"
+_RESOURCE_TYPE = "[a-z][a-z0-9_]*"
+RESOURCE_TYPE_PATTERN = f"^{_RESOURCE_TYPE}$"
+"""Pattern of the names of resource types for JSON Schema, which has one for a mapping's keys."""
 
 
-def _check_name(text: str) -> str:
-    if not _NAME.fullmatch(text) or len(text) > _LONGEST:
-        raise ValueError(
-            f"expected a name of at most {_LONGEST} letters, digits, '.', '_' and '-' that starts"
-            f" with a letter or digit, found {text!r}"
-        )
-    return text
+def _matching(pattern: str, expected: str) -> AfterValidator:
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text) or len(text) > _LONGEST:
+            raise ValueError(f"expected {expected}, found {text!r}")
+        return text
 
-
-def _check_resource_type(text: str) -> str:
-    if not _RESOURCE_TYPE.fullmatch(text):
-        raise ValueError(
-            "expected a resource type such as core, mem or gpu: lower-case letters, digits and '_',"
-            f" starting with a letter; found {text!r}"
-        )
-    return text
+    return AfterValidator(check)
 
 
 Name = Annotated[
     str,
-    AfterValidator(_check_name),
-    Field(json_schema_extra={"pattern": f"^{_NAME.pattern}$", "maxLength": _LONGEST}),
+    _matching(
+        _NAME,
+        f"a name of at most {_LONGEST} letters, digits, '.', '_' and '-' that starts with a letter"
+        " or digit",
+    ),
+    Field(json_schema_extra={"pattern": f"^{_NAME}$", "maxLength": _LONGEST}),
 ]
 """A name that can be a folder's on every system."""
 
-ResourceType = Annotated[str, AfterValidator(_check_resource_type)]
+ResourceType = Annotated[
+    str,
+    _matching(
+        _RESOURCE_TYPE,
+        "a resource type such as core, mem or gpu: lower-case letters, digits and '_', starting"
+        " with a letter",
+    ),
+]
 """The name of a resource type."""
-
-RESOURCE_TYPE_PATTERN = f"^{_RESOURCE_TYPE.pattern}$"
-"""The same for JSON Schema, which has patterns for the keys of a mapping."""
 
 
 class DrawDeclaration(Params):
@@ -113,71 +116,47 @@ class SharedResourceDeclaration(Params):
         return SharedResource(self.name, self.capacity, draw, changes, self.every)
 
 
-def shared_resource_faults(
-    shared_resources: Sequence[SharedResourceDeclaration], resource_types: Sequence[str]
+def _shared_resource_faults(
+    shared: Sequence[SharedResourceDeclaration], types: Sequence[str]
 ) -> Iterator[InitErrorDetails]:
-    """Yield the faults of the shared resources of a system, at key paths within the system."""
-    seen: set[str] = set()
-    for n, resource in enumerate(shared_resources):
-        here = ("shared_resources", n)
-        if resource.name in resource_types:
-            message = f"{resource.name} is a resource type of the nodes; expected a name of its own"
-            yield refusal("duplicate-name", message, resource.name, at=(*here, "name"))
-        elif resource.name in seen:
-            message = f"two shared resources are called {resource.name!r}"
-            yield refusal("duplicate-name", message, resource.name, at=(*here, "name"))
-        seen.add(resource.name)
-        if not isinstance(resource.draw, str):
-            yield from _draw_faults(resource.draw, resource_types, (*here, "draw"))
-        yield from _change_faults(resource, here)
-    yield from _period_faults(shared_resources)
-
-
-def _draw_faults(
-    draw: DrawDeclaration, resource_types: Sequence[str], here: tuple[str | int, ...]
-) -> Iterator[InitErrorDetails]:
-    if not (draw.per_node or draw.per_job or any(draw.per.values())):
-        message = "expected an amount that jobs draw, found none"
-        yield refusal("bad-value", message, draw, at=here)
-    for name, amount in draw.per.items():
-        if name not in resource_types:
-            message = f"no node group has {name}; there are: {', '.join(resource_types)}"
-            yield refusal("unknown-resource-type", message, amount, at=(*here, "per", name))
-
-
-def _change_faults(
-    resource: SharedResourceDeclaration, here: tuple[str | int, ...]
-) -> Iterator[InitErrorDetails]:
-    for k, (before, change) in enumerate(pairwise(resource.changes), 1):
-        if change.at <= before.at:
-            message = f"expected a time after {before.at}, that of the change before,"
-            message += f" found {change.at}"
-            yield refusal("bad-value", message, change.at, at=(*here, "changes", k, "at"))
-    # Without a period the times count from the trace's origin and may be any.
-    if resource.every is None:
-        return
-    if not resource.changes:
-        message = "'every' is for changes, and there are none"
-        yield refusal("bad-value", message, resource.every, at=(*here, "every"))
-    for k, change in enumerate(resource.changes):
-        if change.at >= resource.every:
-            message = f"expected a time within the period of {resource.every} s, found {change.at}"
-            yield refusal("bad-value", message, change.at, at=(*here, "changes", k, "at"))
-
-
-def _period_faults(
-    shared_resources: Sequence[SharedResourceDeclaration],
-) -> Iterator[InitErrorDetails]:
-    """Yield the periods that do not divide the longest."""
+    """Yield the faults of the shared resources of a system with some resource types."""
+    yield from equal_names("shared resources", [one.name for one in shared], ("shared_resources",))
     # All shared resources of a system share one period in the planners' tables: the longest.
-    longest = max((resource.every or 0 for resource in shared_resources), default=0)
-    for n, resource in enumerate(shared_resources):
-        if resource.every is not None and longest % resource.every:
-            message = (
-                f"expected a period that divides that of another shared resource, {longest} s,"
-            )
-            message += f" found {resource.every} s"
-            yield refusal("bad-value", message, resource.every, at=("shared_resources", n, "every"))
+    longest = max((one.every or 0 for one in shared), default=0)
+    for n, one in enumerate(shared):
+        for rule, at, message in _faults_of_one(one, types, longest):
+            yield refusal(rule, message, at=("shared_resources", n, *at))
+
+
+def _faults_of_one(
+    resource: SharedResourceDeclaration, types: Sequence[str], longest: int
+) -> Iterator[tuple[str, KeyPath, str]]:
+    if resource.name in types:
+        message = f"{resource.name} is a resource type of the nodes; expected a name of its own"
+        yield "duplicate-name", ("name",), message
+    if isinstance(resource.draw, DrawDeclaration):
+        draw = resource.draw
+        if not (draw.per_node or draw.per_job or any(draw.per.values())):
+            yield "bad-value", ("draw",), "expected an amount that jobs draw, found none"
+        for name in draw.per:
+            if name not in types:
+                message = f"no node group has {name}; there are: {', '.join(types)}"
+                yield "unknown-resource-type", ("draw", "per", name), message
+    for k, change in enumerate(resource.changes):
+        if k and change.at <= resource.changes[k - 1].at:
+            wanted = f"after {resource.changes[k - 1].at}, that of the change before"
+        # Without a period the times count from the trace's origin and may be any.
+        elif resource.every is not None and change.at >= resource.every:
+            wanted = f"within the period of {resource.every} s"
+        else:
+            continue
+        message = f"expected a time {wanted}, found {change.at}"
+        yield "bad-value", ("changes", k, "at"), message
+    if resource.every is not None and not resource.changes:
+        yield "bad-value", ("every",), "'every' is for changes, and there are none"
+    if resource.every is not None and longest % resource.every:
+        wanted = f"expected a period that divides that of another shared resource, {longest} s"
+        yield "bad-value", ("every",), f"{wanted}, found {resource.every} s"
 
 
 _LARGEST_COUNT = 10_000_000
@@ -221,12 +200,7 @@ class SystemDeclaration(Params):
     @field_validator("groups")
     @classmethod
     def _check_groups(cls, groups: tuple[GroupDeclaration, ...]) -> tuple[GroupDeclaration, ...]:
-        names = [group.name for group in groups]
-        refuse_all(
-            refusal("duplicate-name", f"two groups are called {name!r}", name, at=(n, "name"))
-            for n, name in enumerate(names)
-            if name in names[:n]
-        )
+        refuse_all(equal_names("groups", [group.name for group in groups]))
         for resource_type in {name for group in groups for name in group.resources}:
             total = sum(group.count * group.resources.get(resource_type, 0) for group in groups)
             # Totals are 64-bit integers in compiled code, which would overflow without a word.
@@ -239,20 +213,20 @@ class SystemDeclaration(Params):
         names = dict.fromkeys(name for group in self.groups for name in group.resources)
         # The first alone: one unit that is too large is so for many groups.
         refuse_all(islice(self._unit_faults(list(names)), 1))
-        refuse_all(shared_resource_faults(self.shared_resources, list(names)))
+        refuse_all(_shared_resource_faults(self.shared_resources, list(names)))
         return self
 
     def _unit_faults(self, names: Sequence[str]) -> Iterator[InitErrorDetails]:
         for name, unit in self.units.items():
             if name not in names:
                 message = f"no node group has {name}; there are: {', '.join(names)}"
-                yield refusal("unknown-resource-type", message, unit, at=("units", name))
+                yield refusal("unknown-resource-type", message, at=("units", name))
             for group in self.groups:
                 # Rounded down to a unit, such a node would have none of the resource without
                 # anybody noticing.
                 if 0 < group.resources.get(name, 0) < unit:
                     message = f"a node of {group.name} has less than one unit of {name}"
-                    yield refusal("bad-value", message, unit, at=("units", name))
+                    yield refusal("bad-value", message, at=("units", name))
 
     def build(self) -> System:
         """Return the system that is declared."""
@@ -281,3 +255,110 @@ class Includable:
         properties = {"include": name, **declared["properties"]}
         including = {**declared, "properties": properties, "required": ["include"]}
         return {"anyOf": [name, schema, including]}
+
+
+_CRITERIA: tuple[Criterion, ...] = ("partition", "queue", "group", "application")
+_LARGEST_PRIORITY = 2**31
+_Number = Annotated[int, Field(ge=0)]
+_Numbers = Annotated[tuple[_Number, ...], Listed]
+_NumbersAndNames = Annotated[tuple[_Number | Annotated[str, Field(min_length=1)], ...], Listed]
+
+
+class JobNumbers(Params):
+    """Filter of the jobs of a partition, by numbers and names in the trace."""
+
+    partition: _NumbersAndNames = Field(
+        default=(), description="Numbers of partitions in the trace, or names where it has them."
+    )
+    queue: _NumbersAndNames = Field(
+        default=(), description="Numbers of queues in the trace, or names where it has them."
+    )
+    group: _Numbers = Field(default=(), description="Numbers of groups of users in the trace.")
+    application: _Numbers = Field(default=(), description="Numbers of applications in the trace.")
+
+    @model_validator(mode="after")
+    def _name_something(self) -> Self:
+        if not any(getattr(self, criterion) for criterion in _CRITERIA):
+            raise ValueError(
+                "expected a number of a partition, queue, group or application, found none; leave"
+                " out 'jobs' for a partition that takes what no other takes"
+            )
+        return self
+
+    def by_criterion(self) -> dict[Criterion, frozenset[int | str]]:
+        """Return the given numbers and names, by criterion."""
+        return {what: frozenset(getattr(self, what)) for what in _CRITERIA if getattr(self, what)}
+
+
+class PartitionDeclaration(Params):
+    """A partition: its jobs, its nodes, and its limits."""
+
+    name: Name = Field(description="The partition's name.")
+    jobs: JobNumbers | None = Field(
+        default=None,
+        description="Jobs of the partition, by numbers or names in the trace: a job belongs to the"
+        " first partition that matches. Without this key, all jobs that match no other"
+        " partition.",
+    )
+    groups: Annotated[tuple[str, ...], Listed] | None = Field(
+        default=None, min_length=1, description="Node groups that its jobs may use; all by default."
+    )
+    max_time: PositiveDuration | None = Field(
+        default=None,
+        description="Maximum requested time: seconds, or with a unit; a job that requests more is"
+        " refused at submission. No limit by default.",
+    )
+    nodes_per_user: int | None = Field(
+        default=None,
+        ge=1,
+        description="Maximum number of nodes in it that one user's running jobs may use; no limit"
+        " by default.",
+    )
+    running_jobs_per_user: int | None = Field(
+        default=None,
+        ge=1,
+        description="Maximum number of running jobs of one user in it; no limit by default.",
+    )
+    priority: int = Field(
+        default=0,
+        ge=0,
+        le=_LARGEST_PRIORITY,
+        description="Priority in the order `multifactor`, in relation to the largest.",
+    )
+
+    def build(self) -> Partition:
+        """Return the partition that is declared."""
+        return Partition(
+            self.name,
+            {} if self.jobs is None else self.jobs.by_criterion(),
+            None if self.groups is None else frozenset(self.groups),
+            self.max_time,
+            self.nodes_per_user,
+            self.running_jobs_per_user,
+            self.priority,
+        )
+
+
+def build_partitions(declared: Sequence[PartitionDeclaration]) -> Partitions:
+    """Return the partitions that are declared."""
+    return Partitions(tuple(partition.build() for partition in declared))
+
+
+def partition_clashes(declared: Sequence[PartitionDeclaration]) -> Iterator[InitErrorDetails]:
+    """Yield clashes between partitions: equal names, and two without a filter."""
+    yield from equal_names("partitions", [partition.name for partition in declared])
+    rest = [(n, partition.name) for n, partition in enumerate(declared) if partition.jobs is None]
+    # Every later one is compared with the first, so that each message names a pair.
+    for n, name in rest[1:]:
+        message = f"{name} and {rest[0][1]} both take what no other takes;"
+        message += " 'jobs' is missing in one of them"
+        yield refusal("bad-value", message, at=(n,))
+
+
+def unknown_groups(
+    declared: Sequence[PartitionDeclaration], groups: Sequence[str]
+) -> Iterator[InitErrorDetails]:
+    """Yield the node groups that partitions name and that are not among those of the system."""
+    for n, partition in enumerate(declared):
+        at = ("partitions", n, "groups")
+        yield from unknown_names("unknown-group", "node group", partition.groups or (), groups, at)

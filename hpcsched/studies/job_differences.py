@@ -25,7 +25,7 @@ from hpcsched.report.tables.study_tables import common_jobs
 from hpcsched.runs.replaying import Replay, Workload
 from hpcsched.runs.summary import DEFAULT_TAU
 from hpcsched.scenario import Scenario
-from hpcsched.scenario.partitions import build_partitions
+from hpcsched.scenario.system import build_partitions
 from hpcsched.studies.cell import Cell
 from hpcsched.whole_files import replacing
 

@@ -22,7 +22,8 @@ def test_names(nodes: dict[str, str], message: str) -> None:
 def test_groups() -> None:
     """Names and nodes match one to one."""
     counts = {"a": 2, "b": 1}
-    assert not list(wrong_hosts({"a": "c[1-2]"}, counts))
-    few, other = wrong_hosts({"a": "c1", "x": "d1"}, counts)
+    assert not list(wrong_hosts({"a": "c[1-2]", "b": "d1"}, counts))
+    few, other, missing = wrong_hosts({"a": "c1", "x": "d1"}, counts)
     assert "the group a has 2 nodes, and 1 are named" in str(few)
     assert "the system has no node group 'x'; there are: a, b" in str(other)
+    assert "the names of the nodes of b are missing" in str(missing)

@@ -26,7 +26,7 @@ def test_numbers_are_as_they_are_written() -> None:
     [
         ({}, "", "found nothing"),
         ({"fixed": 1, "base": 2}, "base", "found base beside fixed"),
-        ({"measured": 1, "per_variable": 2}, "per_variable", "found per_variable beside measured"),
+        ({"measured": 1, "per_variable": 2}, "measured", "found measured beside per_variable"),
         ({"fixed": -1}, "fixed", "expected a value of at least 0.0, found -1"),
     ],
 )

@@ -163,5 +163,5 @@ def test_faults_have_a_place(
 def test_not_offline(tmp_path: Path) -> None:
     """A whole trace is planned for a system that is in service all the time."""
     start = START.replace("easy", "order-search\npredictor: actual\nsimulation: {mode: offline}")
-    with pytest.raises(InputError, match="in service all the time"):
+    with pytest.raises(InputError, match="expected no outages"):
         load_scenario(write(tmp_path, "  requeue: true\n", start))

@@ -6,7 +6,7 @@ import pytest
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.scenario import load_scenario
-from hpcsched.scenario.partitions import build_partitions
+from hpcsched.scenario.system import build_partitions
 from hpcsched.workload.site_partitions import Partition
 
 START = """\
@@ -119,5 +119,5 @@ def test_not_off_line(tmp_path: Path) -> None:
     path = write(tmp_path, "  - {name: a}\n", start)
     (finding,) = findings(path)
     assert (finding.rule, str(finding.place)) == ("not-offline", f"{path}:12:3")
-    assert "without partitions" in finding.message
+    assert "expected no partitions" in finding.message
     assert load_scenario(write(tmp_path, "  []\n", start)).partitions == ()

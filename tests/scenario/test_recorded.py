@@ -19,7 +19,7 @@ LIVE = (
 )
 
 CHANGES = {
-    "predictor": ("predictor=last-two", "predictor", "whatever a predictor says"),
+    "predictor": ("predictor=last-two", "predictor", "the dispatcher recorded needs no predictor"),
     "source": (
         "trace={source: lublin99, jobs: 3}",
         "trace.source",

@@ -10,8 +10,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.errors import InputError
+from hpcsched.errors import Finding, InputError
+from hpcsched.plugins.manager import stand_in
 from hpcsched.scenario import load_scenario
+from hpcsched.scenario.loading import read_repaired
 from tests.fake_plugins import fake_registry
 from tests.scenario.samples import GOOD, write
 from tests.strategies import tries
@@ -38,11 +40,31 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def load(path: Path, overrides: Sequence[str] = ()) -> None:
     """Load a scenario; findings are fine, if each is one line with a place."""
+    registry = fake_registry()
     try:
-        load_scenario(path, overrides, fake_registry())
+        load_scenario(path, overrides, registry)
+        wrong: Sequence[Finding] = ()
     except InputError as error:
-        assert error.findings
-        assert all(f.place is not None and len(str(f).splitlines()) == 1 for f in error.findings)
+        wrong = error.findings
+        assert wrong
+    assert all(f.place is not None and len(str(f).splitlines()) == 1 for f in wrong)
+    # What `validate` reads, with all that is wrong taken out.
+    with stand_in(registry):
+        try:
+            assert list(read_repaired(path, overrides).errors) == list(wrong)
+        except InputError as error:
+            assert list(error.findings) == list(wrong)
+
+
+def test_keys_within_a_value_that_is_replaced(tmp_path: Path) -> None:
+    """All are told where a scenario without its errors has nothing of them."""
+    text = GOOD.replace("order: fcfs", "order: {name: fcfs, a: 1, b: {c: 2}}").replace(
+        "depth: 3", "depth: x"
+    )
+    with stand_in(fake_registry()):
+        read = read_repaired(write(tmp_path, text))
+    keys = [finding.key for finding in read.errors]
+    assert keys == ["dispatcher.order.a", "dispatcher.order.b", "dispatcher.depth"]
 
 
 @given(st.lists(st.tuples(st.integers(0, len(GOOD)), snippets), min_size=1, max_size=4))

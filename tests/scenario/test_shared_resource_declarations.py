@@ -129,9 +129,7 @@ def test_what_is_refused(name: str, tmp_path: Path) -> None:
 def test_shared_resources_are_not_planned_offline(tmp_path: Path) -> None:
     """The mode is refused where the shared resources are."""
     path = write(tmp_path, ONE % "")
-    with pytest.raises(
-        InputError, match="'mode: offline' plans for a system without shared resources"
-    ):
+    with pytest.raises(InputError, match=r"'mode: offline' .* expected no shared_resources"):
         load_scenario(
             path, ["simulation.mode=offline", "predictor=actual", "dispatcher=order-search"]
         )

@@ -462,7 +462,7 @@ def test_forms(text: str, latency: Latency | None, tmp_path: Path) -> None:
         ("2s", "6:21", "", "expected a mapping of keys, found '2s'"),
         ("{fixed: 1, base: 2}", "6:38", ".base", "found base beside fixed"),
         ("{measured: 1, fixed: 2}", "6:32", ".measured", "found measured beside fixed"),
-        ("{per_variable: 2, measured: 1}", "6:36", ".per_variable", "per_variable beside measured"),
+        ("{per_variable: 2, measured: 1}", "6:49", ".measured", "measured beside per_variable"),
         ("{fixed: -1}", "6:29", ".fixed", "expected a value of at least 0.0, found -1"),
         ("{fixed: soon}", "6:29", ".fixed", "expected a duration"),
         ("{fixed: true}", "6:29", ".fixed", "expected a number, found true"),

@@ -104,7 +104,7 @@ def test_a_claim_that_does_not_hold_is_found(scenario: Path, tmp_path: Path) -> 
             ("{mode: offline}", "{mode: offline, dispatch_latency: {fixed: 2}}"),
             "simulation.dispatch_latency",
             9,
-            "no decision takes time",
+            "expected no dispatch_latency",
         ),
     ],
 )

@@ -12,8 +12,12 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.plugins.manager import registry
 from hpcsched.scenario.document import parse_document
 from hpcsched.scenario.faults import faults_of
-from hpcsched.scenario.partitions import PartitionDeclaration, partition_clashes, unknown_groups
-from hpcsched.scenario.system import SystemDeclaration
+from hpcsched.scenario.system import (
+    PartitionDeclaration,
+    SystemDeclaration,
+    partition_clashes,
+    unknown_groups,
+)
 from hpcsched_slurm.site.site import SlurmNode, SlurmPartition, SlurmSite
 from hpcsched_slurm.site.slurm_settings import dispatcher_block
 from hpcsched_slurm.site.yaml_text import duration, one_line, scalar
