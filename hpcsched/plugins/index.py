@@ -7,7 +7,7 @@ as text: no solver need be installed.
 import ast
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -35,7 +35,7 @@ def load(row: BuiltIn) -> Plugin:
     return Plugin(
         row.name,
         row.summary,
-        LazyFactory(row),
+        partial(_build, row),
         _resolve(row.params),
         frozenset(row.capabilities),
         None if row.review is None else _resolve(row.review),
@@ -43,25 +43,19 @@ def load(row: BuiltIn) -> Plugin:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class LazyFactory:
-    """A factory that is imported when it is first called."""
-
-    row: BuiltIn
-
-    def __call__(self, params: Any, context: Any) -> object:
-        """Build the object."""
-        made: Any = _resolve(self.row.made_by)
-        if not isinstance(made, type):
-            return made(params, context)
-        build = getattr(made, "build", None)
-        if build is not None:
-            return build(params, context)
-        taken = signature(made).parameters
-        parts = {name: getattr(context, name) for name in ("system", "folder") if name in taken}
-        if "context" in taken:
-            parts["context"] = context
-        return made(**parts) if self.row.params == NO_PARAMS else made(params, **parts)
+def _build(row: BuiltIn, params: Any, context: Any) -> object:
+    """Build the object, whose factory is imported now."""
+    made: Any = _resolve(row.made_by)
+    if not isinstance(made, type):
+        return made(params, context)
+    build = getattr(made, "build", None)
+    if build is not None:
+        return build(params, context)
+    taken = signature(made).parameters
+    parts = {name: getattr(context, name) for name in ("system", "folder") if name in taken}
+    if "context" in taken:
+        parts["context"] = context
+    return made(**parts) if row.params == NO_PARAMS else made(params, **parts)
 
 
 def _resolve(reference: str) -> Any:
@@ -134,17 +128,8 @@ def make_index(package: Path = PACKAGE) -> str:
         ),
         key=lambda row: (kinds.index(row.kind), row.made_by.partition(":")[0]),
     )
-    lines = (json.dumps(_without_defaults(row), ensure_ascii=False) for row in rows)
+    lines = (json.dumps(row._asdict(), ensure_ascii=False) for row in rows)
     return "[\n" + ",\n".join(lines) + "\n]\n"
-
-
-def _without_defaults(row: BuiltIn) -> dict[str, Any]:
-    defaults = BuiltIn._field_defaults
-    return {
-        name: value
-        for name, value in row._asdict().items()
-        if name not in defaults or value != defaults[name]
-    }
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pluggy
 
@@ -18,7 +18,7 @@ from hpcsched.plugins import spec
 from hpcsched.plugins.index import built_in
 from hpcsched.plugins.plugin_checks import check_registered
 from hpcsched.plugins.registry import Installed, Registry
-from hpcsched.registration import KINDS, Command
+from hpcsched.registration import KINDS, Command, Plugin
 from hpcsched.version import __version__
 
 ENTRY_POINT_GROUP = "hpcsched"
@@ -27,6 +27,8 @@ OFF_SWITCH = "HPCSCHED_EXTERNAL_PLUGINS"
 distributions, with commas between them, to leave out all others."""
 
 _COMMAND_NAME = re.compile(r"[a-z][a-z0-9-]*( [a-z][a-z0-9-]*)?")
+
+_T = TypeVar("_T")
 
 # A stack: a fixture within a fixture gives back the outer registry, not the installed one.
 _stand_ins: list[Registry] = []
@@ -67,15 +69,21 @@ class AddedCommand(NamedTuple):
 
         Raises PluginError if it cannot be imported.
         """
-        module, _, name = self.command.made_by.partition(":")
-        try:
-            with prints_to_stderr:
-                return getattr(import_module(module), name)
-        except FAULTS as error:
-            raise PluginError(
-                f"plugin {self.distribution}: the command {self.command.name!r} cannot be loaded:"
-                f" {self.command.made_by}: {type(error).__name__}: {one_line(error)}"
-            ) from error
+        name, made_by = self.command.name, self.command.made_by
+        what = f"the command {name!r} cannot be loaded: {made_by}"
+        with _blamed(f"plugin {self.distribution}: {what}"):
+            module, _, attribute = made_by.partition(":")
+            return getattr(import_module(module), attribute)
+
+
+@contextmanager
+def _blamed(what: str) -> Iterator[None]:
+    """Turn a fault of a plugin into an error that says what has failed."""
+    try:
+        with prints_to_stderr:
+            yield
+    except FAULTS as error:
+        raise PluginError(f"{what}: {type(error).__name__}: {one_line(error)}") from error
 
 
 @cache
@@ -90,34 +98,22 @@ def added_commands() -> dict[str, AddedCommand]:
 
     Raises PluginError if a plugin is broken, or two distributions add a command of one name.
     """
-    hooks, origins = _hooks(_chosen(), ())
     found: dict[str, AddedCommand] = {}
-    for implementation in hooks.hook.hpcsched_commands.get_hookimpls():
-        name, version = origins[implementation.plugin]
-        with prints_to_stderr:
-            given = _call(implementation, "Command", name, version)
-        for command in given:
-            _check_command(command, f"plugin {name} {version}")
-            other = found.get(command.name)
-            if other is not None:
-                raise PluginError(
-                    f"plugin clash: {other.distribution} and {name} {version} both add the command"
-                    f" {command.name!r}; uninstall one of them"
-                )
-            found[command.name] = AddedCommand(command, f"{name} {version}")
+    for command, name, version in _Hooks(_chosen(), ()).returned("commands", Command):
+        whose = f"{name} {version}"
+        if not _COMMAND_NAME.fullmatch(command.name):
+            raise PluginError(
+                f"plugin {whose}: a command: expected one or two words as name,"
+                f" found {command.name!r}"
+            )
+        other = found.get(command.name)
+        if other is not None:
+            raise PluginError(
+                f"plugin clash: {other.distribution} and {whose} both add the command"
+                f" {command.name!r}; uninstall one of them"
+            )
+        found[command.name] = AddedCommand(command, whose)
     return found
-
-
-def _check_command(command: object, whose: str) -> None:
-    if not isinstance(command, Command):
-        raise PluginError(
-            f"{whose}: hpcsched_commands must return hpcsched.Command objects,"
-            f" found {type(command).__name__}"
-        )
-    if not _COMMAND_NAME.fullmatch(command.name):
-        raise PluginError(
-            f"{whose}: a command: expected one or two words as name, found {command.name!r}"
-        )
 
 
 def _chosen() -> bool | Collection[str]:
@@ -140,58 +136,75 @@ def build_registry(
 
     Raises PluginError if a plugin is broken.
     """
-    manager, origins = _hooks(external, modules)
+    hooks = _Hooks(external, modules)
     result = Registry()
     # Before the others: a plugin that takes a built-in name is told about the clash with hpcsched.
     result.add_built_in(built_in())
     for kind in KINDS:
-        for implementation in getattr(manager.hook, f"hpcsched_{kind}s").get_hookimpls():
-            name, version = origins[implementation.plugin]
-            with prints_to_stderr:
-                given = _call(implementation, "Plugin", name, version)
-            for one in given:
-                hook = implementation.function.__name__
-                plugin = check_registered(one, hook, kind, f"plugin {name} {version}")
-                result.add(Installed(kind, plugin, name, version))
+        for plugin, name, version in hooks.returned(f"{kind}s", Plugin):
+            check_registered(plugin, kind, f"plugin {name} {version}")
+            result.add(Installed(kind, plugin, name, version))
     return result
 
 
-def _hooks(
-    external: bool | Collection[str], modules: Iterable[ModuleType]
-) -> tuple[pluggy.PluginManager, dict[object, tuple[str, str]]]:
-    """Return the hooks of all that takes part, and the distribution and version of each module."""
-    manager = pluggy.PluginManager(spec.PROJECT)
-    manager.add_hookspecs(spec)
-    origins: dict[object, tuple[str, str]] = {}
+class _Hooks:
+    """The hooks of all that takes part, with distribution and version of each module."""
 
-    def register(module: Any, distribution: str, version: str) -> None:
-        try:
-            manager.register(module)
-            manager.check_pending()
-        except (pluggy.PluginValidationError, ValueError) as error:
-            raise PluginError(
-                f"plugin {distribution} {version} does not fit this hpcsched {__version__}:"
-                f" {one_line(error)}"
-            ) from error
-        if not manager.get_hookcallers(module):
-            raise PluginError(
-                f"plugin {distribution} {version} registers nothing: no function in"
-                f" {getattr(module, '__name__', module)} is marked with hpcsched.hookimpl"
-            )
-        origins[module] = (distribution, version)
-
-    if external:
+    def __init__(self, external: bool | Collection[str], modules: Iterable[ModuleType]) -> None:
+        self._manager = pluggy.PluginManager(spec.PROJECT)
+        self._manager.add_hookspecs(spec)
+        self._origins: dict[object, tuple[str, str]] = {}
         for distribution, entry_point in _entry_points():
             name, version = distribution.name, distribution.version
-            if external is not True and name not in external:
+            if external is False or (external is not True and name not in external):
                 continue
-            with prints_to_stderr:
-                loaded = _load(entry_point, name, version)
-            register(loaded, name, version)
+            what = f"plugin {name} {version} cannot be loaded by hpcsched {__version__}"
+            with _blamed(f"{what}: {entry_point.value}"):
+                loaded = entry_point.load()
+            self._register(loaded, name, version)
             remember_package(loaded, name, version)
-    for module in modules:
-        register(module, module.__name__.partition(".")[0], getattr(module, "__version__", "0"))
-    return manager, origins
+        for module in modules:
+            name = module.__name__.partition(".")[0]
+            self._register(module, name, getattr(module, "__version__", "0"))
+
+    def _register(self, module: Any, name: str, version: str) -> None:
+        try:
+            self._manager.register(module)
+            self._manager.check_pending()
+        except (pluggy.PluginValidationError, ValueError) as error:
+            raise PluginError(
+                f"plugin {name} {version} does not fit this hpcsched {__version__}:"
+                f" {one_line(error)}"
+            ) from error
+        if not self._manager.get_hookcallers(module):
+            raise PluginError(
+                f"plugin {name} {version} registers nothing: no function in"
+                f" {getattr(module, '__name__', module)} is marked with hpcsched.hookimpl"
+            )
+        self._origins[module] = (name, version)
+
+    def returned(self, what: str, of: type[_T]) -> Iterator[tuple[_T, str, str]]:
+        """Yield all that the hooks of one name return, with distribution and version."""
+        hook = f"hpcsched_{what}"
+        wanted = f"hpcsched.{of.__name__} objects, found"
+        for implementation in getattr(self._manager.hook, hook).get_hookimpls():
+            name, version = self._origins[implementation.plugin]
+            with _blamed(f"plugin {name} {version} failed in {hook}"):
+                given = implementation.function()
+                # A generator's errors come as it is listed and not as it is called.
+                several = tuple(given) if isinstance(given, Iterable) else given
+            # A plugin itself is a kind of tuple where it is a command.
+            if not isinstance(several, tuple) or isinstance(given, of):
+                raise PluginError(
+                    f"plugin {name} {version}: {hook} must return or yield several {wanted} one"
+                    f" {type(given).__name__}"
+                )
+            for one in several:
+                if not isinstance(one, of):
+                    found = type(one).__name__
+                    message = f"plugin {name} {version}: {hook} must return {wanted} {found}"
+                    raise PluginError(message)
+                yield one, name, version
 
 
 def _entry_points() -> Iterator[
@@ -206,37 +219,3 @@ def _entry_points() -> Iterator[
             seen.add(name)
             for entry_point in entry_points:
                 yield distribution, entry_point
-
-
-def _load(entry_point: importlib.metadata.EntryPoint, name: str, version: str) -> Any:
-    try:
-        return entry_point.load()
-    except FAULTS as error:
-        missing = error.name or "" if isinstance(error, ImportError) else ""
-        what = f"plugin {name} {version} cannot be loaded"
-        hint = ""
-        if missing.partition(".")[0] == "hpcsched":
-            what = f"plugin {name} {version} does not fit this hpcsched {__version__}"
-        elif isinstance(error, ModuleNotFoundError):
-            hint = f"; install what it needs, or uninstall {name}"
-        raise PluginError(
-            f"{what}: {entry_point.value}: {type(error).__name__}: {one_line(error)}{hint}"
-        ) from error
-
-
-def _call(implementation: Any, of: str, name: str, version: str) -> tuple[Any, ...]:
-    hook = implementation.function.__name__
-    try:
-        returned = implementation.function()
-        # A hook may be a generator, so its errors come as it is listed and not as it is called.
-        plugins = tuple(returned) if isinstance(returned, Iterable) else returned
-    except FAULTS as error:
-        raise PluginError(
-            f"plugin {name} {version} failed in {hook}: {type(error).__name__}: {one_line(error)}"
-        ) from error
-    if not isinstance(plugins, tuple):
-        raise PluginError(
-            f"plugin {name} {version}: {hook} must return or yield several hpcsched.{of} objects,"
-            f" found one {type(plugins).__name__}"
-        )
-    return plugins

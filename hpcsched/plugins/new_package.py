@@ -1,7 +1,6 @@
 """New packages with one plugin, written from the templates beside this module."""
 
 import re
-import shutil
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -10,7 +9,7 @@ from string import Template
 from hpcsched.errors import Finding, InputError
 from hpcsched.plugin_faults import spoken
 from hpcsched.version import __version__
-from hpcsched.whole_files import cannot_write, problem
+from hpcsched.whole_files import make_folder, problem, write_text
 
 _TEMPLATES = files("hpcsched.plugins") / "templates"
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -42,32 +41,19 @@ def write_package(kind: str, name: str, folder: Path) -> list[Path]:
     """
     kind = kind.replace("-", "_")
     if kind not in kinds():
-        _refuse("unknown-kind", f"expected a kind of plugin, {', '.join(kinds())}; found {kind!r}")
+        message = f"expected a kind of plugin, {', '.join(kinds())}; found {kind!r}"
+        raise InputError(Finding("unknown-kind", message))
     if not _NAME.fullmatch(name):
-        _refuse(
-            "bad-name",
-            f"expected small letters and digits, words joined by hyphens, found {name!r}",
-        )
+        message = f"expected small letters and digits, words joined by hyphens, found {name!r}"
+        raise InputError(Finding("bad-name", message))
+    if folder.exists():
+        raise problem("folder-exists", folder, "expected a folder that does not exist yet")
     written = []
-    try:
-        folder.mkdir(parents=True)
-        for path, text in _content(kind, name):
-            target = folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8")
-            written.append(target)
-    except FileExistsError:
-        raise problem(
-            "folder-exists", folder, "expected a folder that does not exist yet"
-        ) from None
-    except OSError as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise cannot_write(folder, error) from None
+    for path, text in _content(kind, name):
+        make_folder((folder / path).parent)
+        write_text(folder / path, text)
+        written.append(folder / path)
     return written
-
-
-def _refuse(rule: str, message: str) -> None:
-    raise InputError(Finding(rule, message))
 
 
 def _content(kind: str, name: str) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ of a run, where Python would blame the caller.
 import inspect
 import re
 from collections.abc import Mapping
-from typing import Any
+from contextlib import suppress
 
 from pydantic.errors import PydanticUserError
 
@@ -95,27 +95,18 @@ def product_fault(built: object, kind: str) -> str | None:
                     f" found {type(built).__name__}, which has none"
                 )
         elif arguments is not None:
-            fault = _method_fault(built, name, arguments)
-            if fault is not None:
-                return fault
-    return None
-
-
-def _method_fault(built: Any, name: str, arguments: tuple[str, ...]) -> str | None:
-    """Return why a method cannot be called with its arguments; None if it can."""
-    method = getattr(built, name)
-    expected = f"expected a method {name}({', '.join(arguments)})"
-    if not callable(method):
-        return f"{expected}, found {method!r}"
-    try:
-        signature = inspect.signature(method)
-    except (TypeError, ValueError):  # compiled code may have none
-        return None
-    try:
-        signature.bind(*arguments)
-    except TypeError:
-        taken = ", ".join(map(str, signature.parameters.values()))
-        return f"{expected}, found {name}({taken})"
+            method = getattr(built, name)
+            expected = f"expected a method {name}({', '.join(arguments)})"
+            if not callable(method):
+                return f"{expected}, found {method!r}"
+            # Compiled code may have no signature.
+            with suppress(TypeError, ValueError):
+                signature = inspect.signature(method)
+                try:
+                    signature.bind(*arguments)
+                except TypeError:
+                    taken = ", ".join(map(str, signature.parameters.values()))
+                    return f"{expected}, found {name}({taken})"
     return None
 
 
@@ -131,19 +122,14 @@ CAPABILITIES = {
 """Capabilities by kind of plugin."""
 
 
-def check_registered(plugin: object, hook: str, kind: str, whose: str) -> Plugin:
-    """Return a plugin of a third party, checked.
+def check_registered(plugin: Plugin, kind: str, whose: str) -> None:
+    """Check the fields of a third party's plugin.
 
-    Raises PluginError if one of its fields is not what it has to be.
+    Raises PluginError if one of them is not what it has to be.
     """
-    if not isinstance(plugin, Plugin):
-        raise PluginError(
-            f"{whose}: {hook} must return hpcsched.Plugin objects, found {type(plugin).__name__}"
-        )
     fault = _fault(plugin, CAPABILITIES.get(kind, set()))
     if fault is not None:
         raise PluginError(f"{whose}: the {spoken(kind)} {plugin.name!r}: {fault}")
-    return plugin
 
 
 def _fault(plugin: Plugin, capabilities: set[str]) -> str | None:

@@ -1,9 +1,8 @@
 """Registry: plugins by kind and name, with their distributions."""
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from hpcsched.errors import PluginError
 from hpcsched.plugin_faults import PluginOrigin, spoken
@@ -39,16 +38,6 @@ class Installed:
     def origin(self) -> PluginOrigin:
         """The plugin, as messages name it."""
         return PluginOrigin(self.kind, self.plugin.name, self.distribution, self.version)
-
-
-class Listed(NamedTuple):
-    """A line of the list of plugins."""
-
-    kind: str
-    name: str
-    distribution: str
-    version: str
-    summary: str
 
 
 @dataclass(frozen=True)
@@ -120,17 +109,16 @@ class Registry:
             entry = self._entries[kind, name] = Installed(kind, load(entry), *HOME)
         return entry
 
-    def listed(self) -> list[Listed]:
-        """Return a line for each plugin, by kind and name; loads none."""
-        return [
-            Listed(kind, name, *_origin(entry), _summary(entry))
-            for (kind, name), entry in sorted(
-                self._entries.items(), key=lambda item: _place(item[0])
-            )
-        ]
-
-    def __iter__(self) -> Iterator[Installed]:
-        return iter([self.get(*key) for key in sorted(self._entries, key=_place)])
+    def listed(self) -> list[tuple[str, str, str, str, str]]:
+        """Return kind, name, distribution, version and summary of each plugin; loads none."""
+        rows = []
+        for kind, name in sorted(
+            self._entries, key=lambda key: (list(KINDS).index(key[0]), key[1])
+        ):
+            entry = self._entries[kind, name]
+            summary = (entry if isinstance(entry, BuiltIn) else entry.plugin).summary
+            rows.append((kind, name, *_origin(entry), summary))
+        return rows
 
 
 def _clash(installed: Installed, name: str, distribution: str, version: str) -> str:
@@ -142,14 +130,5 @@ def _clash(installed: Installed, name: str, distribution: str, version: str) -> 
     return f"plugin clash: {one} and {other} both register {what}; {remedy}"
 
 
-def _place(key: tuple[str, str]) -> tuple[int, str]:
-    kind, name = key
-    return list(KINDS).index(kind), name
-
-
 def _origin(entry: Installed | BuiltIn) -> tuple[str, str]:
     return HOME if isinstance(entry, BuiltIn) else (entry.distribution, entry.version)
-
-
-def _summary(entry: Installed | BuiltIn) -> str:
-    return entry.summary if isinstance(entry, BuiltIn) else entry.plugin.summary

@@ -46,14 +46,14 @@ class Broken:
     message: str
 
 
+NOT_LOADED = f"cannot be loaded by hpcsched {__version__}"
 REFUSED = {
     "import error": Broken(
         "import a_module_that_is_not_there",
-        "cannot be loaded: broken: ModuleNotFoundError: No module named"
-        " 'a_module_that_is_not_there'; install what it needs, or uninstall broken",
+        f"{NOT_LOADED}: broken: ModuleNotFoundError: No module named 'a_module_that_is_not_there'",
     ),
-    "error on import": Broken("1 / 0", "cannot be loaded: broken: ZeroDivisionError: division"),
-    "syntax error": Broken("def", "cannot be loaded: broken: SyntaxError: "),
+    "error on import": Broken("1 / 0", f"{NOT_LOADED}: broken: ZeroDivisionError: division"),
+    "syntax error": Broken("def", f"{NOT_LOADED}: broken: SyntaxError: "),
     "unknown hook": Broken(
         hook("return []", kind="brain"),
         f"does not fit this hpcsched {__version__}: unknown hook 'hpcsched_brains' in plugin",
@@ -64,9 +64,9 @@ REFUSED = {
     ),
     "name that went": Broken(
         "from hpcsched import Scheduler",
-        f"does not fit this hpcsched {__version__}: broken: ImportError: cannot import name",
+        f"{NOT_LOADED}: broken: ImportError: cannot import name",
     ),
-    "exit on import": Broken("exit(3)", "cannot be loaded: broken: SystemExit: 3"),
+    "exit on import": Broken("exit(3)", f"{NOT_LOADED}: broken: SystemExit: 3"),
     "name with a space": Broken(
         hook("yield Plugin('a b', 'a', make)"),
         "the dispatcher 'a b': expected names of letters, digits, '.', '_' and '-', found 'a b'",

@@ -17,7 +17,8 @@ HOOKS = {
     for name, hook in vars(spec).items()
     if name.startswith("hpcsched_") and name != COMMANDS
 }
-BUILT_IN = list(build_registry(external=False))
+REGISTRY = build_registry(external=False)
+BUILT_IN = [REGISTRY.get(kind, name) for kind, name, *_ in REGISTRY.listed()]
 
 
 def test_a_hook_for_each_kind() -> None:

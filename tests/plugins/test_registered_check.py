@@ -16,15 +16,14 @@ class Chooses(Params):
     allocator: Annotated[Any, Selects("allocator")] = "first-fit"
 
 
-def registered(plugin: object, kind: str = "predictor") -> object:
+def check(plugin: Plugin, kind: str = "predictor") -> None:
     """Check a plugin that a hook of `acme 2.0` has returned."""
-    return check_registered(plugin, f"hpcsched_{kind}s", kind, "plugin acme 2.0")
+    check_registered(plugin, kind, "plugin acme 2.0")
 
 
-def test_as_it_was() -> None:
-    """A plugin without a fault is returned."""
-    plugin = Plugin("a", "b", lambda *_: None, Chooses, frozenset({SEES_RUN_TIME}), aliases=("c",))
-    assert registered(plugin) is plugin
+def test_a_plugin_without_a_fault() -> None:
+    """It has a capability of its kind, and another name."""
+    check(Plugin("a", "b", lambda *_: None, Chooses, frozenset({SEES_RUN_TIME}), aliases=("c",)))
 
 
 def test_kinds() -> None:
@@ -37,11 +36,11 @@ def test_kind_without_capabilities() -> None:
     plugin = Plugin("a", "b", lambda *_: None, capabilities=frozenset({SEES_RUN_TIME}))
     expected = "the queue order 'a': expected capabilities none of this kind, found 'sees_run_time'"
     with pytest.raises(PluginError, match=expected):
-        registered(plugin, "queue_order")
+        check(plugin, "queue_order")
 
 
 def test_params() -> None:
     """They are derived from the strict model."""
     plugin: Any = Plugin("a", "b", lambda *_: None, dict)  # type: ignore[arg-type]
     with pytest.raises(PluginError, match=r"expected params derived from hpcsched\.Params, found"):
-        registered(plugin)
+        check(plugin)
