@@ -1,4 +1,3 @@
-from hpcsched.context import Context as Context
 from hpcsched.dispatching.additional import AdditionalData as AdditionalData
 from hpcsched.dispatching.allocator import Allocator as Allocator
 from hpcsched.dispatching.allocator import Room as Room
@@ -55,6 +54,7 @@ from hpcsched.registration import RECORDS_WAITS as RECORDS_WAITS
 from hpcsched.registration import SEES_RUN_TIME as SEES_RUN_TIME
 from hpcsched.registration import Caution as Caution
 from hpcsched.registration import Command as Command
+from hpcsched.registration import Context as Context
 from hpcsched.registration import Plugin as Plugin
 from hpcsched.report.studying import StudyComparison as StudyComparison
 from hpcsched.report.studying import compare as compare

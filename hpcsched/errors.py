@@ -1,12 +1,8 @@
 """Errors that a user can act on: one line each, with the place, and no traceback."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
-
-_on_command_line: ContextVar[bool] = ContextVar("on_command_line", default=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +57,10 @@ class Finding:
         return f"{where}{self.severity}: {key}{self.message} [{self.rule}]"
 
 
+FORCE = "--force (in Python force=True)"
+"""The switch that lets existing files be replaced, as messages call it."""
+
+
 class HpcschedError(Exception):
     """Base class of errors that end a command with a message instead of a traceback."""
 
@@ -85,27 +85,3 @@ class PluginError(HpcschedError):
 
 class DecisionError(HpcschedError):
     """Decision of a dispatcher that the system cannot carry out. Exit code 3."""
-
-
-@contextmanager
-def told_on_command_line() -> Iterator[None]:
-    """Let messages name switches as the command line spells them."""
-    before = _on_command_line.set(True)
-    try:
-        yield
-    finally:
-        _on_command_line.reset(before)
-
-
-def flag(name: str) -> str:
-    """Return a switch as the user of a message writes it.
-
-    Examples
-    --------
-    >>> flag("force")
-    'force=True'
-    >>> with told_on_command_line():
-    ...     flag("force")
-    '--force'
-    """
-    return "--" + name.replace("_", "-") if _on_command_line.get() else f"{name}=True"

@@ -114,37 +114,24 @@ NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
-class OrNone:
-    """Marker, after `Selects`, of a field that also accepts the word `none`."""
+class OrElse:
+    """Marker, after `Selects`, of a field that also accepts another value: `none`, or null."""
+
+    other: str | None
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        return core_schema.no_info_wrap_validator_function(self._keep, handler(source))
+        return core_schema.no_info_wrap_validator_function(
+            lambda value, choose: value if value == self.other else choose(value), handler(source)
+        )
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        return {"anyOf": [{"const": NONE}, handler(schema)]}
-
-    @staticmethod
-    def _keep(value: Any, choose: Callable[[Any], Any]) -> Any:
-        return value if value == NONE else choose(value)
-
-
-@dataclass(frozen=True, slots=True)
-class OrNull:
-    """Marker, after `Selects`, of a field that also accepts null."""
-
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        return core_schema.nullable_schema(handler(source))
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        return {"anyOf": [handler(schema), {"type": "null"}]}
+        if self.other is None:
+            return {"anyOf": [handler(schema), {"type": "null"}]}
+        return {"anyOf": [{"const": self.other}, handler(schema)]}
 
 
 SELECTS_KEYWORD = "x-selects"

@@ -4,8 +4,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
@@ -25,7 +24,8 @@ def given_path(text: str, folder: Path) -> Path:
 
     Raises ValueError if the user of `~USER` does not exist, or no file can have the path.
     """
-    _check_characters(text)
+    if "\0" in text:
+        raise ValueError(f"expected a path without the character U+0000, found {_shown(text)}")
     try:
         expanded = Path(text).expanduser()
     except RuntimeError:
@@ -34,33 +34,15 @@ def given_path(text: str, folder: Path) -> Path:
         raise ValueError(f"{what}, with which the path {_shown(text)} begins") from None
     # `Path.resolve` would follow symbolic links, and messages would show paths unknown to the user.
     # Removes `..` textually.
-    path = os.path.normpath(folder / expanded)
-    fault = path_fault(path, text)
-    if fault is not None:
-        raise ValueError(fault)
-    return Path(path)
-
-
-def path_fault(path: str, text: str | None = None) -> str | None:
-    """Return a message if no file can have this path, else None.
-
-    Parameters
-    ----------
-    text
-        The path as the user gave it, for the message; `path` if None.
-    """
+    path = Path(os.path.normpath(folder / expanded))
     try:
-        _check_characters(path)
-        # `lstat`: a link that leads nowhere is a possible path, and its target is looked at when
-        # read.
-        os.lstat(path)
-    except ValueError as error:
-        return str(error)
+        # A link that leads nowhere is a possible path, and its target is looked at when read.
+        path.lstat()
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
             # How long a name and a path may be depends on the file system.
-            return too_long(text or path)
-    return None
+            raise ValueError(too_long(text)) from None
+    return path
 
 
 def too_long(path: str) -> str:
@@ -108,12 +90,6 @@ def read_file(path: Path, most: int = MOST_TEXT) -> bytes:
     return content
 
 
-def _check_characters(path: str) -> None:
-    """Raise ValueError for the null character, which no path may contain."""
-    if "\0" in path:
-        raise ValueError(f"expected a path without the character U+0000, found {_shown(path)}")
-
-
 def _shown(text: str) -> str:
     """Return a text quoted for a message, cut after 60 characters."""
     shown = repr(text)
@@ -124,28 +100,14 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 _OWN = "HPCSCHED_"
-"""Begin of the names of variables that every scenario may use."""
-_allowed: frozenset[str] = frozenset()
-"""Further variables; not by thread, since those of experiments read scenarios too."""
-
-
-@contextmanager
-def variables_allowed(names: Iterable[str]) -> Iterator[None]:
-    """Let scenarios use these variables of the environment beside those of hpcsched."""
-    global _allowed  # noqa: PLW0603 (put back at the end)
-    before = _allowed
-    _allowed = before | frozenset(names)
-    try:
-        yield
-    finally:
-        _allowed = before
+"""Begin of the names of variables that scenarios may use."""
 
 
 def expand_variables(text: str, environment: Mapping[str, str]) -> str:
     """Replace every `${VAR}` in a path by a non-empty value of the environment.
 
     A scenario of somebody else must not show or write down just any variable, so its name begins
-    with `HPCSCHED_`, or `variables_allowed` has it.
+    with `HPCSCHED_`.
 
     Parameters
     ----------
@@ -160,11 +122,9 @@ def expand_variables(text: str, environment: Mapping[str, str]) -> str:
     '/home/ada/a.swf'
     """
     for name in unset_variables(text):
-        if not name.startswith(_OWN) and name not in _allowed:
-            raise ValueError(
-                f"expected a variable whose name begins with {_OWN}, or in Python env=[{name!r}],"
-                f" found ${{{name}}}"
-            )
+        if not name.startswith(_OWN):
+            message = f"expected a variable whose name begins with {_OWN}, found ${{{name}}}"
+            raise ValueError(message)
     return _VARIABLE.sub(lambda match: environment.get(match[1]) or match[0], text)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from hpcsched.errors import Finding, InputError, Place, flag
+from hpcsched.errors import FORCE, Finding, InputError, Place
 
 
 def unfinished_of(path: Path) -> Path:
@@ -64,7 +64,7 @@ def check_target(path: Path, *, force: bool) -> None:
     if path.is_dir():
         raise problem("cannot-write", path, "it is a directory")
     if path.exists() and not force:
-        raise problem("file-exists", path, f"it is there already; {flag('force')} replaces it")
+        raise problem("file-exists", path, f"it is there already; {FORCE} replaces it")
 
 
 def make_folder(path: Path) -> None:

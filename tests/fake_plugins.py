@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from hpcsched.context import Context
 from hpcsched.parameters import (
     Amount,
     Duration,
@@ -16,7 +15,7 @@ from hpcsched.parameters import (
     Selects,
 )
 from hpcsched.plugins.registry import Installed, Registry
-from hpcsched.registration import SEES_RUN_TIME, Caution, Plugin
+from hpcsched.registration import SEES_RUN_TIME, Caution, Context, Plugin
 from hpcsched.system.system import System
 
 

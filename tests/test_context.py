@@ -6,10 +6,9 @@ from typing import Annotated, Any
 
 import pytest
 
-from hpcsched.context import Context
 from hpcsched.parameters import Params, Selects
 from hpcsched.plugins.spec import hookimpl
-from hpcsched.registration import Plugin
+from hpcsched.registration import Context, Plugin
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
 from hpcsched.testing import use_plugins

@@ -13,8 +13,7 @@ from hpcsched.parameters import (
     Duration,
     InputPath,
     Listed,
-    OrNone,
-    OrNull,
+    OrElse,
     Params,
     PositiveAmount,
     PositiveDuration,
@@ -167,8 +166,8 @@ class Choosing(Params):
     """Choices of plugins."""
 
     order: Annotated[Any, Selects("queue_order")]
-    solver: Annotated[Any, Selects("solver"), OrNone()] = "none"
-    guard: Annotated[Any, Selects("dispatcher"), OrNull()] = None
+    solver: Annotated[Any, Selects("solver"), OrElse("none")] = "none"
+    guard: Annotated[Any, Selects("dispatcher"), OrElse(None)] = None
 
 
 def test_choices_are_made_by_whoever_reads_a_scenario() -> None:

@@ -23,7 +23,6 @@ from hpcsched.errors import (
     HpcschedError,
     InputError,
     PluginError,
-    told_on_command_line,
 )
 from hpcsched.interrupts import raised_as_interrupts
 from hpcsched.paths import too_long
@@ -262,7 +261,6 @@ def _options(
     show_logs(verbose=verbose)
     # Else click would drop what `plain_streams` is to show.
     context.color = True
-    context.with_resource(told_on_command_line())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

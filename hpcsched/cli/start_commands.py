@@ -19,7 +19,7 @@ from hpcsched.cli.options import (
     tables_text,
     warn,
 )
-from hpcsched.errors import flag
+from hpcsched.errors import FORCE
 from hpcsched.plugins.new_package import write_package
 from hpcsched.report.studied_runs import open_study
 from hpcsched.report.studying import compare_study
@@ -82,7 +82,7 @@ def try_(
         raise typer.BadParameter("expected a log, or --example")
     # Runs of another log beside these would be compared with them.
     if save is not None and not force and save.is_dir() and any(save.iterdir()):
-        message = f"it is not empty; {flag('force')} writes into it all the same"
+        message = f"it is not empty; {FORCE} writes into it all the same"
         raise problem("file-exists", save, message)
     names = [name.strip() for name in dispatchers.split(",") if name.strip()]
     look = first_look.look_at(

@@ -14,7 +14,6 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from pydantic import Field
 
-from hpcsched.context import Context
 from hpcsched.dispatching.planned_cost import (
     FloatArray,
     Plannable,
@@ -38,7 +37,7 @@ from hpcsched.metrics.job_metrics import (
 )
 from hpcsched.metrics.metric import Table
 from hpcsched.parameters import Listed, Params, PositiveDuration, Selects
-from hpcsched.registration import builtin
+from hpcsched.registration import Context, builtin
 from hpcsched.system.system import IntArray
 
 SECONDS = "s"

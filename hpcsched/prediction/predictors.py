@@ -9,7 +9,6 @@ from typing import Annotated, Any, Generic, Self, TypeVar
 
 from pydantic import Field, model_validator
 
-from hpcsched.context import Context
 from hpcsched.parameters import Params, Selects
 from hpcsched.prediction.predictor import (
     REQUESTED_TIME,
@@ -19,7 +18,7 @@ from hpcsched.prediction.predictor import (
     capped,
     whole_seconds,
 )
-from hpcsched.registration import SEES_RUN_TIME, builtin
+from hpcsched.registration import SEES_RUN_TIME, Context, builtin
 from hpcsched.workload.job import Job
 
 _K = TypeVar("_K")

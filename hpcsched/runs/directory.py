@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hpcsched.errors import InputError, flag
+from hpcsched.errors import FORCE, InputError
 from hpcsched.runs.files import (
     JOBS,
     KNOWN,
@@ -81,7 +81,7 @@ def _make_room(folder: Path, force: bool) -> None:
         manifest = read_manifest(folder)
         how = {"running": "was killed", "failed": "failed"}.get(manifest.status)
         if how is None or ON_A_CLUSTER in manifest.not_reproducible_because:
-            message = f"it is not empty; {flag('force')} replaces the run in it"
+            message = f"it is not empty; {FORCE} replaces the run in it"
             raise problem("not-empty", folder, message)
         _log.warning("%s: replacing the run in it, which %s", folder, how)
     for name in (*KNOWN, *OPTIONAL):

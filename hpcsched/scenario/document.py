@@ -9,11 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from yaml.composer import Composer
-from yaml.parser import Parser
-from yaml.reader import Reader
-from yaml.resolver import BaseResolver
-from yaml.scanner import Scanner
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.paths import read_file
@@ -262,13 +257,8 @@ _PLAIN = {
 _LONGEST_NUMBER = 400
 
 
-class StrictLoader(Reader, Scanner, Parser, Composer, BaseResolver):
+class StrictLoader(yaml.BaseLoader):
     """Composer of the nodes of a YAML text, with plain values as in YAML 1.2."""
-
-    def __init__(self, text: str) -> None:
-        Reader.__init__(self, text)
-        for base in (Scanner, Parser, Composer, BaseResolver):
-            base.__init__(self)
 
 
 class StrictDumper(yaml.SafeDumper):

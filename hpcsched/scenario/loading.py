@@ -5,14 +5,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
+import hpcsched
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.paths import variables_allowed
+from hpcsched.paths import expand_variables, given_path, unset_variables
 from hpcsched.plugins import manager
 from hpcsched.plugins.registry import Registry
 from hpcsched.registration import KINDS
@@ -29,7 +31,6 @@ from hpcsched.scenario.document import (
     settings_of,
 )
 from hpcsched.scenario.faults import Fault, faults_of
-from hpcsched.scenario.including import SYSTEM, include_system, names_system
 from hpcsched.scenario.key_path import KeyPath, parse_key_path
 from hpcsched.scenario.models import Scenario, scenario_model
 from hpcsched.workload.log_recognition import refuse_log
@@ -84,8 +85,6 @@ def load_scenario(
     path: str | os.PathLike[str] | Mapping[str, Any],
     overrides: Sequence[Override] | Mapping[str, Any] = (),
     registry: Registry | None = None,
-    *,
-    env: Iterable[str] = (),
 ) -> Scenario:
     """Return the scenario in a YAML file or an equivalent dictionary.
 
@@ -96,8 +95,6 @@ def load_scenario(
         applied in order.
     registry
         Plugins; the installed ones by default.
-    env
-        Variables of the environment that paths may hold, beside those that begin with `HPCSCHED_`.
     """
     if not isinstance(path, str | os.PathLike | Mapping):
         message = (
@@ -106,10 +103,9 @@ def load_scenario(
         )
         raise InputError(Finding("bad-value", message))
     listed = _listed(overrides)
-    with variables_allowed(env):
-        if isinstance(path, Mapping):
-            return check_document(_document_of(path), DICTIONARY, listed, registry).scenario
-        return read_scenario(path, listed, registry).scenario
+    if isinstance(path, Mapping):
+        return check_document(_document_of(path), DICTIONARY, listed, registry).scenario
+    return read_scenario(path, listed, registry).scenario
 
 
 def _listed(overrides: Sequence[Override] | Mapping[str, Any]) -> Sequence[Override]:
@@ -214,11 +210,11 @@ def _as_far_as_valid(
     settings, wrong = settings_of(overrides)
     findings = [*document.findings, *wrong]
     # What names a system comes first: other settings may reach into the system that it names.
-    naming = [setting for setting in settings if names_system(setting.path)]
-    within = [setting for setting in settings if not names_system(setting.path)]
+    naming = [setting for setting in settings if setting.path == SYSTEM]
+    within = [setting for setting in settings if setting.path != SYSTEM]
     tags = {name: tag_of(kind) for kind in KINDS for name in registry.all_names(kind)}
     findings.extend(apply_settings(document, naming, tags))
-    unknown = list(include_system(document, folder, os.environ))
+    unknown = list(_include_system(document, folder))
     findings.extend(unknown)
     # A second finding about the system would follow from the first: its keys are not known.
     if unknown:
@@ -245,6 +241,75 @@ def _as_far_as_valid(
         scenario, faults = validate(model, document.value, registry, folder)
     loaded = LoadedScenario(scenario, Path(path), registry, document)
     return Repaired(loaded, by_position(findings, str(path)))
+
+
+_PACKAGE = Path(hpcsched.__file__).parent
+SHIPPED = (_PACKAGE / "systems", _PACKAGE.parent / "scenarios" / "systems")
+"""Folders of the systems that come with hpcsched: in an installed package, in a checkout."""
+
+SYSTEM: KeyPath = ("system",)
+
+
+def _include_system(document: Document, folder: Path) -> Iterator[Finding]:
+    """Replace the name of a system by the keys of its file: `system: eurora`.
+
+    Yields the faults of the name or of the file.
+    """
+    name = document.value.get("system") if isinstance(document.value, dict) else None
+    if not isinstance(name, str):
+        return
+    document.value["system"] = None
+    try:
+        included = _read_system(_system_path(expand_variables(name, os.environ), folder))
+    except (ValueError, OSError) as error:
+        yield Finding("unknown-system", str(error), document.place(SYSTEM), "system")
+    except InputError as error:
+        yield from error.findings
+    else:
+        document.value["system"] = included.value
+        document.keys |= {(*SYSTEM, *key): place for key, place in included.keys.items()}
+        document.values |= {(*SYSTEM, *key): place for key, place in included.values.items() if key}
+
+
+def _system_path(name: str, folder: Path) -> Path:
+    """Return the file of a system.
+
+    A name stands for a file of that name, with `.yaml` behind it, in a folder `systems` beside the
+    scenario, or else among those that come with hpcsched. A text that ends in `.yaml` is a path.
+
+    Raises ValueError if there is no such file.
+    """
+    # Looked for after the expansion: a variable that is set leaves no dollar sign behind.
+    if unset_variables(name):
+        raise ValueError(f"the environment variable {unset_variables(name)[0]} is not set")
+    if name.endswith((".yaml", ".yml")):
+        path = given_path(name, folder)
+        if not path.is_file():
+            raise ValueError(f"there is no file {path}")
+        return path
+    # A system beside the scenario hides one of the same name that comes with hpcsched.
+    known = {
+        path.stem: path
+        for place in (*reversed(SHIPPED), folder / "systems")
+        for path in sorted(place.glob("*.yaml"))
+        if path.is_file()
+    }
+    if name in known:
+        return known[name]
+    close = get_close_matches(name, sorted(known), n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(sorted(known))}"
+    raise ValueError(f"there is no system {name!r}; {hint}")
+
+
+def _read_system(path: Path) -> Document:
+    document = read_document(path)
+    value, findings = document.value, document.findings
+    if not findings and not (isinstance(value, dict) and "groups" in value):
+        message = "expected a mapping with the key 'groups'"
+        findings.append(Finding("bad-value", message, Place(str(path), 1, 1)))
+    if findings:
+        raise InputError(findings)
+    return document
 
 
 _STAND_INS: Mapping[str, Any] = {

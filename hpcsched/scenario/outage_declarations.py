@@ -56,12 +56,7 @@ class WindowDeclaration(NodeChoice):
     start: Duration = Field(
         description="Start: seconds since the trace's origin, or with a unit (4d6h)."
     )
-    end: PositiveDuration | None = Field(
-        default=None, description="End; give either this or the duration."
-    )
-    duration: PositiveDuration | None = Field(
-        default=None, description="Duration; give either this or the end."
-    )
+    duration: PositiveDuration = Field(description="Duration: seconds, or with a unit.")
     every: PositiveDuration | None = Field(
         default=None, description="Period of the repetition (7d); once if not given."
     )
@@ -74,36 +69,23 @@ class WindowDeclaration(NodeChoice):
 
     @model_validator(mode="after")
     def _check_times(self) -> Self:
-        if (self.end is None) == (self.duration is None):
-            found = "neither" if self.end is None else "both"
-            raise ValueError(f"expected either 'end' or 'duration', found {found}")
-        if self.end is not None and self.end <= self.start:
-            raise ValueError(f"expected an end after the start, {self.start}, found {self.end}")
         if (self.every is None) != (self.times is None):
             alone = "times" if self.every is None else "every"
             raise ValueError(f"expected 'every' and 'times' together, or neither; found {alone!r}")
         # Occurrences that overlap would take one node out of service twice at the same time.
-        if self.every is not None and self.every < self.length:
+        if self.every is not None and self.every < self.duration:
             raise ValueError(
-                f"expected 'every' to be at least as long as it takes, {self.length} s, found"
+                f"expected 'every' to be at least as long as it takes, {self.duration} s, found"
                 f" {self.every}"
             )
         return self
-
-    @property
-    def length(self) -> int:
-        """Duration, in seconds."""
-        if self.duration is not None:
-            return self.duration
-        assert self.end is not None
-        return self.end - self.start
 
     def build(self, kind: OutageKind, system: System) -> Iterator[Outage]:
         """Yield each occurrence."""
         nodes = self.numbers(system)
         for k in range(self.times or 1):
             start = self.start + k * (self.every or 0)
-            yield Outage(start, start + self.length, nodes, kind, self.name or "")
+            yield Outage(start, start + self.duration, nodes, kind, self.name or "")
 
 
 class FailureDeclaration(NodeChoice):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic import TypeAdapter
 
 from hpcsched.scenario.document import StrictDumper
 from hpcsched.scenario.key_path import KeyPath, show_key_path
@@ -54,29 +55,24 @@ def read_resolved_values(path: Path) -> Mapping[str, Any]:
 
 
 def read_system(path: Path) -> System:
-    """Return the system of a resolved scenario; see `read_resolved_values`.
-
-    Raises InputError if the file is damaged.
-    """
-    values = read_resolved_values(path)
-    try:
-        return SystemDeclaration.model_validate(values["system"]).build()
-    except (ValueError, KeyError) as error:
-        message = "it is damaged: the system cannot be read from it"
-        raise problem("damaged-file", path, message) from error
+    """Return the system of a resolved scenario; see `read_resolved_values`."""
+    declared: SystemDeclaration = _part(path, "system", SystemDeclaration)
+    return declared.build()
 
 
 def read_partitions(path: Path) -> Partitions:
-    """Return the partitions of a resolved scenario, maybe none; see `read_resolved_values`.
+    """Return the partitions of a resolved scenario, maybe none; see `read_resolved_values`."""
+    return build_partitions(
+        _part(path, "partitions", tuple[PartitionDeclaration, ...] | None) or ()
+    )
 
-    Raises InputError if the file is damaged.
-    """
+
+def _part(path: Path, key: str, kind: Any) -> Any:
     values = read_resolved_values(path)
     try:
-        declared = map(PartitionDeclaration.model_validate, values.get("partitions") or ())
-        return build_partitions(tuple(declared))
-    except (ValueError, TypeError) as error:
-        message = "it is damaged: the partitions cannot be read from it"
+        return TypeAdapter(kind).validate_python(values.get(key))
+    except ValueError as error:
+        message = f"it is damaged: the {key} cannot be read from it"
         raise problem("damaged-file", path, message) from error
 
 

@@ -1,8 +1,6 @@
 """Review: warnings about legal but suspicious settings of a scenario."""
 
 from collections.abc import Callable, Iterable, Iterator
-from difflib import get_close_matches
-from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
@@ -34,9 +32,6 @@ from hpcsched.workload.log_recognition import BATSIM, PBS, SACCT, SWF, recognise
 Check = Callable[[LoadedScenario], Iterable[Finding]]
 """Check of a scenario, for readers of files that make several of one."""
 
-_ALIKE = 0.8
-"""Similarity of two names, from 0 to 1, above which one is taken for a slip of the pen."""
-
 
 def review(loaded: LoadedScenario) -> list[Finding]:
     """Return all warnings about a scenario, by position.
@@ -49,9 +44,7 @@ def review(loaded: LoadedScenario) -> list[Finding]:
             _finding(loaded, "not-reproducible", f"results will not be reproducible: {why}", key)
             for key, why in not_reproducible(loaded.scenario)
         ),
-        *_similar_resource_types(loaded),
         *_nothing_to_kill(loaded),
-        *_plans_all_partitions(loaded),
         *missing_inputs(loaded),
     ]
     return by_position(findings, str(loaded.path))
@@ -68,17 +61,16 @@ def missing_inputs(
             if mark is None:
                 continue
             for key, text in texts(getattr(block, name), (*path, name)):
-                unset = unset_variables(text)
-                message = (
-                    f"the environment variable {unset[0]} is not set" if unset else unreadable(text)
-                )
-                if message is None and not mark.or_folder and Path(text).is_dir():
+                unset, rule, how = unset_variables(text), "path-not-found", severity
+                if unset:
+                    message: str | None = f"the environment variable {unset[0]} is not set"
+                elif not mark.or_folder and Path(text).is_dir():
                     message = f"expected a file, found the folder {text}"
-                    findings.append(_finding(loaded, "not-a-file", message, key, "error"))
-                    continue
-                if message is None:
-                    continue
-                findings.append(_finding(loaded, "path-not-found", message, key, severity))
+                    rule, how = "not-a-file", "error"
+                else:
+                    message = unreadable(text)
+                if message is not None:
+                    findings.append(_finding(loaded, rule, message, key, how))
     return findings
 
 
@@ -133,20 +125,6 @@ def not_reproducible(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
         yield from ((path + key, why) for key, why in marks_of(block))
 
 
-def _similar_resource_types(loaded: LoadedScenario) -> Iterator[Finding]:
-    """Warn of resource types such as `core` and `cores` that never occur in one group."""
-    groups = loaded.scenario.system.groups
-    names = list(dict.fromkeys(name for group in groups for name in group.resources))
-    for first, second in combinations(names, 2):
-        apart = not any({first, second} <= set(group.resources) for group in groups)
-        # Two types in one group, such as gpu and gpu2, were told apart on purpose.
-        if apart and get_close_matches(second, [first], cutoff=_ALIKE):
-            where = next(n for n, group in enumerate(groups) if second in group.resources)
-            message = f"{first} and {second} are two resource types; is one of them misspelt?"
-            key: KeyPath = ("system", "groups", where, "resources", second)
-            yield _finding(loaded, "similar-names", message, key)
-
-
 def _nothing_to_kill(loaded: LoadedScenario) -> Iterator[Finding]:
     """Warn of killing at the requested time if the trace clips run times to it."""
     scenario = loaded.scenario
@@ -156,23 +134,6 @@ def _nothing_to_kill(loaded: LoadedScenario) -> Iterator[Finding]:
         message = "no job is left to kill: the trace clips run times over the requested time"
         key: KeyPath = ("simulation", "kill_at_requested_time")
         yield _finding(loaded, "nothing-to-kill", message, key)
-
-
-def _plans_all_partitions(loaded: LoadedScenario) -> Iterator[Finding]:
-    """Yield a warning where a CP dispatcher plans all jobs by default, on several partitions."""
-    groups = {partition.groups for partition in loaded.scenario.partitions}
-    if len(groups) < 2:
-        return
-    for path, block in blocks(loaded.scenario):
-        if getattr(block, "jobs", None) == "all" and "jobs" not in block.model_fields_set:
-            message = (
-                "jobs of all partitions are planned together. On a busy site with limits of users"
-                " that had a mean bounded slowdown of 79, EASY 69 and `jobs: fitting`, which plans"
-                " the jobs that could start now, 49; on a site without such limits it was ahead of"
-                " both. Set `jobs: fitting` and compare; `jobs: all` is the default without this"
-                " warning"
-            )
-            yield _finding(loaded, "plans-all-partitions", message, path)
 
 
 def _finding(
@@ -249,10 +210,8 @@ RULES = MappingProxyType(
         "other-format": "The log is of a format that the trace source does not read.",
         "other-machine": "The header of the log states another machine than the system.",
         "outages-beside-jobs": "All outages end before the first job, or begin after the last one.",
-        "plans-all-partitions": "A CP dispatcher plans all jobs of several partitions together.",
         "path-not-found": "An input file does not exist, or a variable in its path is not set.",
         "sees-run-time": "A plugin is shown real run times, which no real system knows in advance.",
-        "similar-names": "Two names differ so little that one may be misspelt.",
         "solver-without-plan": "The solver had no plan in more than a tenth of its rounds.",
         "syntax": "The file is not valid YAML, or has several documents.",
         "unknown-format": "The file's name does not tell its format.",

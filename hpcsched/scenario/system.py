@@ -237,7 +237,7 @@ class SystemDeclaration(Params):
         )
 
 
-_INCLUDE = (
+_SYSTEM_NAME = (
     "The name of a system in a folder `systems` beside the scenario, or of one that comes with"
     " hpcsched; or a path that ends in `.yaml`."
 )
@@ -249,12 +249,8 @@ class Includable:
     def __get_pydantic_json_schema__(
         self, core_schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        schema = handler(core_schema)
-        declared = handler.resolve_ref_schema(schema)
-        name = {"type": "string", "minLength": 1, "description": _INCLUDE}
-        properties = {"include": name, **declared["properties"]}
-        including = {**declared, "properties": properties, "required": ["include"]}
-        return {"anyOf": [name, schema, including]}
+        name = {"type": "string", "minLength": 1, "description": _SYSTEM_NAME}
+        return {"anyOf": [name, handler(core_schema)]}
 
 
 _CRITERIA: tuple[Criterion, ...] = ("partition", "queue", "group", "application")

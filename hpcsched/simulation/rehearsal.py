@@ -3,13 +3,12 @@
 import copy
 from typing import Any, Protocol
 
-from hpcsched.context import Context
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher, JobEventObserver
 from hpcsched.dispatching.hyper.hyper_dispatcher import Hyper, make_hyper
 from hpcsched.dispatching.hyper.params import HyperParams
 from hpcsched.prediction.predictor import Correction
 from hpcsched.prediction.predictors import RequestedTime
-from hpcsched.registration import builtin
+from hpcsched.registration import Context, builtin
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_admission import admitted

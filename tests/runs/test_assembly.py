@@ -48,7 +48,7 @@ def test_a_seed_that_matters(tmp_path: Path, scenario: Scenario) -> None:
     (tmp_path / "absent.swf").write_text("1 0 0 9 1 -1 -1 1 9 -1 1 1 1 1 1 1 -1 -1\n")
     path = tmp_path / "scenario.yaml"
     failures = "outages={failures: [{mean_up_time: 3d, mean_repair_time: 3h, end: 20d}]}"
-    maintenance = "outages={maintenance: [{start: 0, end: 10, groups: [node]}]}"
+    maintenance = "outages={maintenance: [{start: 0, duration: 10, groups: [node]}]}"
     measured = "simulation.dispatch_latency={measured: 1.0}"
     assert not seed_matters(load_scenario(path))
     assert not seed_matters(load_scenario(path, [maintenance]))

@@ -22,7 +22,7 @@ name: site
 system: {groups: [{name: node, count: 2, resources: {core: 2}}]}
 outages:
   maintenance: [{name: weekly, start: 40, duration: 10}]
-  reservations: [{name: course, nodes: [node-1], start: 60, end: 70}]
+  reservations: [{name: course, nodes: [node-1], start: 60, duration: 10}]
   failure_log: failures.csv
 trace: {source: swf, path: jobs.swf, unit: {core: 2}}
 dispatcher: easy

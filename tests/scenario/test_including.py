@@ -7,8 +7,7 @@ import pytest
 from hpcsched.cli import main
 from hpcsched.errors import Finding, InputError
 from hpcsched.scenario import Scenario, load_scenario, resolved_yaml
-from hpcsched.scenario.including import SHIPPED
-from hpcsched.scenario.loading import read_scenario
+from hpcsched.scenario.loading import SHIPPED, read_scenario
 
 TEXT = """\
 name: named
@@ -67,8 +66,8 @@ THIN_AND_FAT = [("thin", 4), ("fat", 1)]
 @pytest.mark.parametrize(
     "system",
     [
-        "mine", "'mine'", "{include: mine}", "systems/mine.yaml", "./systems/mine.yaml",
-        "{include: systems/mine.yaml}", "systems/../systems/mine.yaml",
+        "mine", "'mine'", "systems/mine.yaml", "./systems/mine.yaml",
+        "systems/../systems/mine.yaml",
     ],
 )  # fmt: skip
 def test_names_and_paths(system: str, folder: Path) -> None:
@@ -123,31 +122,15 @@ def test_the_scenario_s_own_systems_come_first(
     shipped.mkdir()
     (shipped / "mine.yaml").write_text(OTHER)
     (shipped / "theirs.yaml").write_text(OTHER)
-    monkeypatch.setattr("hpcsched.scenario.including.SHIPPED", (folder / "none", shipped))
+    monkeypatch.setattr("hpcsched.scenario.loading.SHIPPED", (folder / "none", shipped))
     assert shape(load(folder, "mine")) == THIN_AND_FAT
     assert shape(load(folder, "theirs")) == [("n", 2)]
 
 
-def test_own_keys_replace_those_of_the_file(folder: Path) -> None:
-    """A key beside `include` replaces the file's as a whole; the rest stays."""
-    scenario = load(folder, "{include: mine, units: {core: 2}}")
-    assert (shape(scenario), scenario.system.units) == (THIN_AND_FAT, {"core": 2})
-    scenario = load(folder, "{units: {}, include: mine}")
-    assert (shape(scenario), scenario.system.units) == (THIN_AND_FAT, {})
-    groups = "[{name: x, count: 7, resources: {mem: 1GiB}}]"
-    scenario = load(folder, f"{{include: mine, groups: {groups}}}")
-    assert (shape(scenario), scenario.system.units) == ([("x", 7)], {"mem": 2**30})
-
-
 def test_overrides_of_the_name(folder: Path) -> None:
-    """`system=` and `system.include=` name another system; the latter keeps own keys."""
+    """`system=` names another system."""
     assert shape(load(folder, "mine", "system=other")) == [("n", 2)]
     assert shape(load(folder, "nowhere", "system=other")) == [("n", 2)]
-    own = "{include: mine, units: {core: 1}}"
-    assert load(folder, own, "system=other").system.units == {}
-    scenario = load(folder, own, "system.include=other")
-    assert (shape(scenario), scenario.system.units) == ([("n", 2)], {"core": 1})
-    assert shape(load(folder, own, "system={include: other}")) == [("n", 2)]
     assert shape(load(folder, "\n  " + OTHER, "system=mine")) == THIN_AND_FAT
     assert shape(load(folder, "mine", "system=other", "system=mine")) == THIN_AND_FAT
 
@@ -172,10 +155,9 @@ def test_overrides_within_a_named_system(folder: Path) -> None:
 def test_resolved_scenarios_stand_alone(folder: Path) -> None:
     """A resolved scenario says what the named system is, and loads again to an equal one."""
     (folder / "elsewhere").mkdir()
-    for system in ("mine", "{include: mine, units: {mem: 2GiB}}", "cerit-sc"):
+    for system in ("mine", "cerit-sc"):
         scenario = load(folder, system, "system.groups[0].count=2")
         text = resolved_yaml(scenario)
-        assert "include" not in text
         again = folder / "elsewhere" / "resolved.yaml"
         again.write_text(text)
         assert load_scenario(again) == scenario
@@ -183,14 +165,14 @@ def test_resolved_scenarios_stand_alone(folder: Path) -> None:
 
 
 def test_places(folder: Path) -> None:
-    """Values stand in the file, own keys in the scenario; overrides are placed at themselves."""
-    path = write(folder, "{include: mine, units: {mem: 1GiB}}")
+    """Values stand in the file, the name in the scenario; overrides are placed at themselves."""
+    path = write(folder, "mine")
     loaded = read_scenario(path, ["system.groups[1].count=2"])
     mine = folder / "systems" / "mine.yaml"
     expected = {
         "system": f"{path}:2:9",
-        "system.units": f"{path}:2:32",
-        "system.units.mem": f"{path}:2:38",
+        "system.units": f"{mine}:2:8",
+        "system.units.mem": f"{mine}:2:14",
         "system.groups": f"{mine}:4:3",
         "system.groups[0].count": f"{mine}:5:12",
         "system.groups[0].resources.mem": f"{mine}:6:31",
@@ -230,21 +212,16 @@ def test_places(folder: Path) -> None:
         ("x/" * 3000 + "y.yaml", "too long a path: 6006 bytes"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("form", ["name", "include"])
 def test_systems_that_are_not_there(
-    form: str, system: str, message: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+    system: str, message: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The one finding stands at the name in the scenario."""
     monkeypatch.delenv("HPCSCHED_NOT_SET", raising=False)
     (folder / "mine.yaml.d").mkdir()
-    text, column = (system, 9) if form == "name" else (f"{{include: {system}}}", 19)
-    if form == "include" and "${" in system:
-        text = f"{{include: '{system}'}}"
-    (finding,) = findings_of(folder, text)
+    (finding,) = findings_of(folder, system)
     assert message in finding.message
-    assert str(finding.place) == f"{folder / 'scenario.yaml'}:2:{column}"
-    assert finding.rule == "unknown-system"
-    assert finding.key == ("system" if form == "name" else "system.include")
+    assert str(finding.place) == f"{folder / 'scenario.yaml'}:2:9"
+    assert (finding.rule, finding.key) == ("unknown-system", "system")
     assert finding.severity == "error"
 
 
@@ -253,15 +230,6 @@ def test_a_folder_is_no_system(folder: Path) -> None:
     (folder / "systems" / "dir.yaml").mkdir()
     assert findings_of(folder, "dir")[0].rule == "unknown-system"
     assert findings_of(folder, "systems/dir.yaml")[0].message.startswith("there is no file ")
-
-
-@pytest.mark.parametrize("value", ["3", "true", "null", "[mine]", "{a: 1}", "1.5"])
-def test_an_include_that_is_no_text(value: str, folder: Path) -> None:
-    """The one finding stands at the value."""
-    (finding,) = findings_of(folder, f"{{include: {value}}}")
-    assert str(finding.place) == f"{folder / 'scenario.yaml'}:2:19"
-    assert finding.key == "system.include"
-    assert finding.message.startswith("expected the name or path of a system, found ")
 
 
 @pytest.mark.parametrize("value", ["3", "true", "null", "[mine]", ""])
@@ -344,7 +312,7 @@ def test_a_fault_in_the_file_is_told_with_its_place(
     text, line, column, rule, key, message = BAD[kind]
     bad = folder / "systems" / "bad.yaml"
     bad.write_text(text)
-    for system in ("bad", "{include: bad}", "systems/bad.yaml"):
+    for system in ("bad", "systems/bad.yaml"):
         (finding,) = findings_of(folder, system)
         assert str(finding.place) == f"{bad}:{line}:{column}"
         assert (finding.rule, finding.key) == (rule, key)
@@ -366,29 +334,6 @@ def test_other_encodings(folder: Path) -> None:
     assert finding.place.file == str(bad)
     bad.write_bytes(OTHER.encode("utf-8-sig"))
     assert shape(load(folder, "bad")) == [("n", 2)]
-
-
-def test_faults_of_own_keys_stand_in_the_scenario(folder: Path) -> None:
-    """What is wrong beside `include` is placed there, also where the file has the same key."""
-    path = folder / "scenario.yaml"
-    cases = {
-        "{include: mine, colour: red}": ("2:25", "unknown-key", "system.colour"),
-        "{include: mine, units: {gpu: 1}}": ("2:38", "unknown-resource-type", "system.units.gpu"),
-        "{include: mine, units: {mem: 1TiB}}": ("2:38", "bad-value", "system.units.mem"),
-        "{include: mine, groups: []}": ("2:33", "bad-value", "system.groups"),
-        "{include: mine, groups: [{count: 1, resources: {mem: 2GiB}}]}": (
-            "2:34", "missing-key", "system.groups[0].name",
-        ),
-    }  # fmt: skip
-    for system, (at, rule, key) in cases.items():
-        (finding,) = findings_of(folder, system)
-        assert (str(finding.place), finding.rule, finding.key) == (f"{path}:{at}", rule, key)
-
-
-def test_a_replaced_key_may_be_wrong_in_the_file(folder: Path) -> None:
-    """Units of the file that the scenario replaces are not looked at."""
-    (folder / "systems" / "bad.yaml").write_text(f"units: {{gpu: 1}}\n{OTHER}")
-    assert load(folder, "{include: bad, units: {core: 1}}").system.units == {"core": 1}
 
 
 def test_faults_in_several_files_are_told_at_once(folder: Path) -> None:
@@ -413,12 +358,6 @@ def test_faults_in_several_files_are_told_at_once(folder: Path) -> None:
     ("system", "overrides", "place", "message"),
     [
         ("mine", ["system=mime"], "--set system=mime", "did you mean 'mine'?"),
-        (
-            "{include: mine}", ["system.include=mime"], "--set system.include=mime",
-            "did you mean 'mine'?",
-        ),
-        ("{include: mine}", ["system.include=3"], "--set system.include=3", "name or path"),
-        ("mine", ["system.include=other"], "--set system.include=other", "set system as a whole"),
         ("mine", ["system=3"], "--set system=3", "expected a mapping of keys, found 3"),
         (
             "mine", ["system.groups[2].count=3"], "--set system.groups[2].count=3",

@@ -38,7 +38,7 @@ def test_what_is_declared_is_made(tmp_path: Path) -> None:
     text = """\
   maintenance:
     - {name: monday, start: 4d, duration: 4h, every: 7d, times: 2}
-    - {start: 10, end: 20, groups: [thin], nodes: [fat-0]}
+    - {start: 10, duration: 10, groups: [thin], nodes: [fat-0]}
   reservations:
     - {name: course, start: 1h, duration: 30min, nodes: [thin-1]}
   failure_log: failures.csv
@@ -83,40 +83,28 @@ def test_models_differ_by_their_place(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "place", "rule", "message"),
     [
-        ("  maintenance: [{end: 5}]\n", (9, 17), "missing-key", "the key 'start' is missing"),
-        (
-            "  maintenance: [{start: 5, end: 5}]\n",
-            (9, 17),
-            "bad-value",
-            "expected an end after the start, 5, found 5",
-        ),
+        ("  maintenance: [{duration: 5}]\n", (9, 17), "missing-key", "the key 'start' is missing"),
         (
             "  reservations: [{start: 5}]\n",
             (9, 18),
-            "bad-value",
-            "expected either 'end' or 'duration'",
+            "missing-key",
+            "the key 'duration' is missing",
         ),
         (
-            "  reservations: [{start: 5, end: 9, duration: 4}]\n",
-            (9, 18),
-            "bad-value",
-            "expected either 'end' or 'duration'",
-        ),
-        (
-            "  maintenance: [{start: 5, end: 9, every: 7d}]\n",
+            "  maintenance: [{start: 5, duration: 4, every: 7d}]\n",
             (9, 17),
             "bad-value",
             "expected 'every' and 'times' together",
         ),
         (
-            "  maintenance: [{start: 5, end: 9, every: 3, times: 2}]\n",
+            "  maintenance: [{start: 5, duration: 4, every: 3, times: 2}]\n",
             (9, 17),
             "bad-value",
             "at least as long as it takes, 4 s, found 3",
         ),
         (
-            "  maintenance: [{start: 5, end: 9, groups: [thick]}]\n",
-            (9, 45),
+            "  maintenance: [{start: 5, duration: 4, groups: [thick]}]\n",
+            (9, 50),
             "unknown-group",
             "there is no node group 'thick'; there are: thin, fat",
         ),

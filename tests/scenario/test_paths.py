@@ -60,7 +60,7 @@ PLACES = {
         5,
         "live.folder",
     ),
-    "a system": (f"system: {{include: PATH}}\ntrace: {SWF}\n", 3, "system.include"),
+    "a system": (f"system: PATH\ntrace: {SWF}\n", 2, "system"),
 }  # fmt: skip
 
 

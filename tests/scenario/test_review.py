@@ -7,7 +7,6 @@ import pytest
 
 from hpcsched.errors import Finding, PluginError
 from hpcsched.parameters import Params
-from hpcsched.plugins.manager import build_registry
 from hpcsched.plugins.registry import Installed
 from hpcsched.registration import Plugin
 from hpcsched.scenario import read_scenario
@@ -30,12 +29,6 @@ CAUTIONS = {
     "sees-run-time predictor": ("seed: 1", "predictor: actual", "2:12", "real run times"),
     "deep dispatcher.depth": ("depth: 3", "depth: 5", "14:10", "beyond the number of nodes"),
     "not-reproducible dispatcher.seconds": ("depth: 3", "seconds: 3", "14:12", "by the clock"),
-    "similar-names system.groups[1].resources.cores": (
-        "trace:\n",
-        "    - {name: b, count: 1, resources: {cores: 1}}\ntrace:\n",
-        "8:46",
-        "core and cores are two resource types",
-    ),
     "path-not-found trace.path": (
         "source: synthetic\n  length: 30min",
         "source: file\n  path: none.swf\n  unit: {core: 1}",
@@ -92,40 +85,3 @@ def test_a_review_that_fails_names_its_plugin(tmp_path: Path) -> None:
     loaded = read_scenario(write(tmp_path), ["dispatcher=broken"], registry)
     with pytest.raises(PluginError, match=r"broken \(acme 2.0\): its review raised"):
         review(loaded)
-
-
-PARTITIONED = """\
-name: partitioned
-system:
-  groups:
-    - {name: large, count: 2, resources: {core: 4}}
-    - {name: small, count: 2, resources: {core: 2}}
-partitions:
-  - {name: one, jobs: {partition: [1]}, groups: [large]}
-  - {name: two, jobs: {partition: [2]}, groups: [GROUP]}
-trace: {source: swf, path: log.swf}
-dispatcher: {name: joint-now}
-"""
-
-
-@pytest.mark.parametrize(
-    ("group", "override", "warned"),
-    [
-        ("small", "name=partitioned", True),
-        ("small", "dispatcher=hcp19", False),
-        ("small", "dispatcher.jobs=fitting", False),
-        ("small", "dispatcher.jobs=all", False),
-        ("large", "name=partitioned", False),
-    ],
-)
-def test_plans_for_all_partitions(group: str, override: str, warned: bool, tmp_path: Path) -> None:
-    """Partitions with nodes of their own, and a dispatcher that plans all jobs by default."""
-    (tmp_path / "log.swf").write_text("")
-    path = tmp_path / "partitioned.yaml"
-    path.write_text(PARTITIONED.replace("GROUP", group))
-    found = review(read_scenario(path, [override], build_registry(external=False)))
-    keys = [one.key for one in found if one.rule == "plans-all-partitions"]
-    assert keys == (["dispatcher"] if warned else [])
-    # It says what to set, and what was measured.
-    told = [one.message for one in found if one.rule == "plans-all-partitions"]
-    assert all("EASY 69" in one and "Set `jobs: fitting`" in one for one in told)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from hpcsched.context import Context
 from hpcsched.dispatching.cp import cp_params
 from hpcsched.dispatching.cp.backends.backend import Backend, Budget, DataBackend, StoppingRule
 from hpcsched.dispatching.cp.cp_improver import CpImprover, Method, SolverClient
@@ -38,7 +37,7 @@ from hpcsched.dispatching.rules.orders import ExpectedWaitOrder, QueueOrder
 from hpcsched.dispatching.search.order_search import OrderSearch, random_state
 from hpcsched.errors import Finding, InputError
 from hpcsched.parameters import NONE
-from hpcsched.registration import builtin
+from hpcsched.registration import Context, builtin
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from hpcsched.parameters import (
     NONE,
     Listed,
     NotReproducible,
-    OrNone,
+    OrElse,
     Params,
     PositiveDuration,
     Selects,
@@ -215,7 +215,7 @@ class CpPlanParams(ImproveParams):
 class BestOfParams(ImproveParams):
     """Parameters of `best-of`."""
 
-    solver: Annotated[Any, Selects("solver"), OrNone()] = Field(
+    solver: Annotated[Any, Selects("solver"), OrElse(NONE)] = Field(
         "ortools",
         description="Solver that improves the list plans; `none`: the best list plan is used as it"
         " is.",

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-from hpcsched.context import Context
 from hpcsched.dispatching.offline.offline_problem import OfflinePlan, OfflineProblem
 from hpcsched.dispatching.planning.node_choice import LITTLE
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
@@ -15,7 +14,7 @@ from hpcsched.dispatching.search.order_search import (
     surrogate_of,
 )
 from hpcsched.dispatching.search.params import OrderSearchParams
-from hpcsched.registration import PLANS_OFFLINE, builtin
+from hpcsched.registration import PLANS_OFFLINE, Context, builtin
 
 
 @dataclass

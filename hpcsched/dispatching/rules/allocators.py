@@ -7,12 +7,11 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from hpcsched.context import Context
 from hpcsched.dispatching.allocator import Room, fill
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.rule_params import ScarceResourceParams, review_scarce_types
 from hpcsched.errors import Finding, InputError
-from hpcsched.registration import builtin
+from hpcsched.registration import Context, builtin
 from hpcsched.system.space import Interval, NodeAllocation
 from hpcsched.system.system import IntArray, System
 

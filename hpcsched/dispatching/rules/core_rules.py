@@ -11,7 +11,6 @@ import numpy as np
 
 from hpcsched import _core
 from hpcsched._core import NEVER, Rule, WaitReason
-from hpcsched.context import Context
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import NOTHING, Decision, Reason, ReasonKind
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
@@ -31,7 +30,7 @@ from hpcsched.dispatching.rules.rule_params import (
     SlackParams,
     SlurmBackfillParams,
 )
-from hpcsched.registration import builtin
+from hpcsched.registration import Context, builtin
 from hpcsched.system.space import Allocation
 
 _KINDS: dict[int, ReasonKind] = {

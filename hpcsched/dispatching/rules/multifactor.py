@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from hpcsched._core import Multifactor
-from hpcsched.context import Context
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.dispatching.rules.multifactor_params import (
     OTHERS,
@@ -20,7 +19,7 @@ from hpcsched.dispatching.rules.multifactor_params import (
     MultifactorParams,
     review_accounts,
 )
-from hpcsched.registration import builtin
+from hpcsched.registration import Context, builtin
 from hpcsched.system.system import IntArray, Request, System
 from hpcsched.workload.job import Job
 from hpcsched.workload.job_batches import JobColumns

@@ -12,7 +12,6 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from hpcsched.context import Context
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.rule_params import (
     ExpectedWaitParams,
@@ -22,7 +21,7 @@ from hpcsched.dispatching.rules.rule_params import (
 from hpcsched.errors import PluginError
 from hpcsched.plugin_faults import is_third_party, named
 from hpcsched.portable_math import log, of_each, power
-from hpcsched.registration import builtin
+from hpcsched.registration import Context, builtin
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job import WaitClass
 

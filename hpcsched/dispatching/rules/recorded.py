@@ -2,7 +2,6 @@
 
 from typing import Self
 
-from hpcsched.context import Context
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
@@ -11,7 +10,7 @@ from hpcsched.dispatching.rules.core_rules import CoreRule, list_rule
 from hpcsched.dispatching.rules.orders import KeyOrder
 from hpcsched.dispatching.rules.rule_params import RecordedParams
 from hpcsched.errors import Finding, InputError
-from hpcsched.registration import FOLLOWS_RECORD, builtin
+from hpcsched.registration import FOLLOWS_RECORD, Context, builtin
 
 
 @builtin("dispatcher", "reject", summary="refuses every job: measures the simulator alone")

@@ -9,7 +9,7 @@ from hpcsched.dispatching.recorded_due_times import MissingStart
 from hpcsched.parameters import (
     Duration,
     Listed,
-    OrNull,
+    OrElse,
     Params,
     PositiveDuration,
     Selects,
@@ -137,7 +137,7 @@ class EasyParams(PlacingParams):
     order: Annotated[Any, Selects("queue_order")] = Field(
         "fcfs", description="Order in which jobs start; the first that cannot is the head job."
     )
-    backfill_order: Annotated[Any, Selects("queue_order"), OrNull()] = Field(
+    backfill_order: Annotated[Any, Selects("queue_order"), OrElse(None)] = Field(
         None,
         description="Order of the jobs behind the head job; as `order` if not given.",
     )

@@ -17,9 +17,9 @@ from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
-from hpcsched.context import Context
 from hpcsched.parameters import Duration, Params, PositiveDuration
 from hpcsched.portable_math import exp, log, plain_sum
+from hpcsched.registration import Context
 from hpcsched.system.system import Request
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.synthetic.draws import Draws, Weighted

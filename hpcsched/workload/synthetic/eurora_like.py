@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from hpcsched.context import Context
-from hpcsched.registration import builtin
+from hpcsched.registration import Context, builtin
 from hpcsched.workload.synthetic.campaigns import (
     GIB,
     HOUR,

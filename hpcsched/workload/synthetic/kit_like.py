@@ -9,8 +9,7 @@ the header of the log KIT-FH2-2016-1 in the Parallel Workloads Archive ("header"
 
 from pydantic import Field
 
-from hpcsched.context import Context
-from hpcsched.registration import builtin
+from hpcsched.registration import Context, builtin
 from hpcsched.workload.synthetic.campaigns import (
     GIB,
     HOUR,

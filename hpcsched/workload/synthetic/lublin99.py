@@ -16,10 +16,9 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from hpcsched.context import Context
 from hpcsched.parameters import Params, UnitAmounts
 from hpcsched.portable_math import exp, log, plain_sum
-from hpcsched.registration import builtin
+from hpcsched.registration import Context, builtin
 from hpcsched.system.system import Request
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.synthetic.draws import Draws

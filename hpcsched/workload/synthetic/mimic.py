@@ -17,9 +17,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from hpcsched.context import Context
 from hpcsched.parameters import Params, Selects
-from hpcsched.registration import builtin
+from hpcsched.registration import Context, builtin
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.synthetic.draws import Draws
 from hpcsched.workload.synthetic.synthetic_source import SyntheticSource

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from hpcsched.context import Context
 from hpcsched.parameters import (
     LARGEST,
     Listed,
@@ -19,7 +18,7 @@ from hpcsched.parameters import (
     ResourceType,
     parse_amount,
 )
-from hpcsched.registration import KEEPS_REQUESTS, KEEPS_WAITS, builtin
+from hpcsched.registration import KEEPS_REQUESTS, KEEPS_WAITS, Context, builtin
 from hpcsched.system.space import Rooms, asking
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.synthetic.draws import Draws

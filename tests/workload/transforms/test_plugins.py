@@ -7,11 +7,10 @@ from types import ModuleType
 import pytest
 
 from hpcsched import hookimpl
-from hpcsched.context import Context
 from hpcsched.errors import PluginError
 from hpcsched.parameters import Params
 from hpcsched.plugins.manager import build_registry
-from hpcsched.registration import KEEPS_REQUESTS, Plugin
+from hpcsched.registration import KEEPS_REQUESTS, Context, Plugin
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import read_scenario
 from hpcsched.workload.job import TracedJob

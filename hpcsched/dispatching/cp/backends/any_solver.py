@@ -10,12 +10,11 @@ from cpmpy.expressions.utils import argval, is_num
 from cpmpy.solvers.solver_interface import ExitStatus
 from cpmpy.transformations.normalize import toplevel_list
 
-from hpcsched.context import Context
 from hpcsched.dispatching.cp.backends.backend import Budget, Limits, Outcome, Outcomes
 from hpcsched.dispatching.cp.cp_params import AnySolverParams
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
 from hpcsched.errors import PluginError
-from hpcsched.registration import builtin
+from hpcsched.registration import Context, builtin
 
 STATUS: dict[ExitStatus, Outcomes] = {
     ExitStatus.OPTIMAL: "optimal",

@@ -14,12 +14,11 @@ from cpmpy.exceptions import NotSupportedError
 from cpmpy.solvers.ortools import CPM_ortools
 from ortools.sat.python import cp_model
 
-from hpcsched.context import Context
 from hpcsched.dispatching.cp.backends.any_solver import STATUS
 from hpcsched.dispatching.cp.backends.backend import Budget, Limits, Outcome, StoppingRule, Watch
 from hpcsched.dispatching.cp.cp_params import OrToolsParams
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
-from hpcsched.registration import builtin
+from hpcsched.registration import Context, builtin
 
 _FROM_HINT = {
     "cp_model_presolve": False,

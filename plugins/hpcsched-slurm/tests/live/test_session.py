@@ -143,7 +143,7 @@ def test_replays_what_waited_before(folder: Path, capsys: pytest.CaptureFixture[
     lines = [f"{n} {n} 0 {5 + n % 7} 1 -1 -1 2 20 -1 1 1 1 1 1 1 -1 -1" for n in range(1, 30)]
     (folder / "history.swf").write_text("\n".join(lines) + "\n")
     path = folder / "live.yaml"
-    closed = "outages={maintenance: [{name: before, start: 0, end: 9}]}"
+    closed = "outages={maintenance: [{name: before, start: 0, duration: 9}]}"
     late = run(load_scenario(path, ["live=null", closed]), folder / "run").directory
     rounds = folder / "run" / "rounds.parquet"
     table = pq.read_table(rounds)

@@ -70,7 +70,7 @@ def replay_live(
         raise InputError(Finding("not-live", message, Place(str(scenario))))
     first = pc.min(directory.rounds.read("now")["now"]).as_py()
     # What waited before the first round waits here too: all nodes are closed until then.
-    maintenance = [{"name": "before", "start": 0, "end": first}]
+    maintenance = [{"name": "before", "start": 0, "duration": first}]
     trace = {"source": "run", "path": str((live / JOBS).absolute()), "noticed_after": latency}
     values: dict[str, Any] = {
         "trace": trace,
