@@ -57,8 +57,8 @@ class Finding:
         return f"{where}{self.severity}: {key}{self.message} [{self.rule}]"
 
 
-FORCE = "--force (in Python force=True)"
-"""The switch that lets existing files be replaced, as messages call it."""
+FORCE = "--force or force=True"
+"""What lets existing files be replaced, on the command line and in Python."""
 
 
 class HpcschedError(Exception):

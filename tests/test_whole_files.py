@@ -31,7 +31,7 @@ def test_a_file_that_is_there(tmp_path: Path) -> None:
     path = tmp_path / "file"
     write(path, "old")
     with pytest.raises(
-        InputError, match=r"it is there already; force=True replaces it \[file-exists"
+        InputError, match=r"it is there already; --force or force=True replaces it \[file-exists"
     ):
         write(path, "new")
     assert path.read_text() == "old"

@@ -134,7 +134,8 @@ def test_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert b"last-two" in before["accuracy.svg"]
     assert cli.main(arguments) == 1
     assert capsys.readouterr().err == (
-        "out/accuracy.svg: error: it is there already; --force replaces it [file-exists]\n"
+        "out/accuracy.svg: error: it is there already; --force or force=True replaces it"
+        " [file-exists]\n"
     )
     assert cli.main([*arguments, "--force"]) == 0
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

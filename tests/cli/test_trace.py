@@ -202,7 +202,7 @@ def test_a_scenario_as_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     written = out.read_bytes()
     assert cli.main(arguments) == 1
     assert capsys.readouterr().err == (
-        f"{out}: error: it is there already; --force replaces it [file-exists]\n"
+        f"{out}: error: it is there already; --force or force=True replaces it [file-exists]\n"
     )
     assert cli.main([*arguments, "--force"]) == 0
     assert out.read_bytes() == written

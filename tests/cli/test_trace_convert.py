@@ -99,7 +99,7 @@ def test_recorded_waits_are_kept(
         (["log.swf", "out.csv"], "out.csv: error: expected a name that ends in .swf, .swf.gz,"),
         (["none.swf", "out.swf"], "none.swf: error: there is no file none.swf [path-not-found]"),
         (["log.swf", "log.swf"], "log.swf: error: it is the trace that is to be read"),
-        (["log.swf", "there.swf"], "there.swf: error: it is there already; --force replaces it"),
+        (["log.swf", "there.swf"], "there.swf: error: it is there already; --force or force=True"),
         (["log.swf", "out.swf", "--set", "trace.colour=red"], "there is no key 'colour' here"),
         (["bad.swf", "out.parquet"], "bad.swf:2: error: expected 18 fields, found 1"),
         (["bad.csv", "out.parquet"], "the table has no column called 'submit_time'"),

@@ -122,7 +122,7 @@ def test_create_replaces_a_run(tmp_path: Path) -> None:
     """With force the files of a run go, and what else lies there stays."""
     run = write_run(tmp_path / "run")
     (run.path / "notes.txt").write_text("keep")
-    with pytest.raises(InputError, match="is not empty; force=True"):
+    with pytest.raises(InputError, match="is not empty; --force or force=True"):
         create(run.path)
     create(run.path, force=True).release()
     assert [path.name for path in run.path.iterdir()] == ["notes.txt"]
@@ -141,7 +141,7 @@ def test_create_replaces_a_run_that_was_killed(
     create(folder).release()
     folder = write_run(tmp_path / "live").path
     _set(status="running", not_reproducible_because=[ON_A_CLUSTER])(folder)
-    with pytest.raises(InputError, match="is not empty; force=True"):
+    with pytest.raises(InputError, match="is not empty; --force or force=True"):
         create(folder)
 
 

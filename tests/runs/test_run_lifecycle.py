@@ -140,7 +140,7 @@ def test_a_run_that_failed_by_its_input_is_replaced(
     assert run_scenario(scenario, out).summary["jobs"]["submitted"] == 1
     expected = f"{out}: replacing the run in it, which failed"
     assert caplog.messages == [expected]
-    with pytest.raises(InputError, match="it is not empty; force=True replaces the run in it"):
+    with pytest.raises(InputError, match="not empty; --force or force=True replaces the run in it"):
         run_scenario(scenario, out)
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from hpcsched.cli import main
 from hpcsched.errors import Finding, InputError
-from hpcsched.paths import path_fault
 from hpcsched.runs.directory import create
 from hpcsched.scenario.loading import read_scenario
 from hpcsched.scenario.review import missing_inputs
@@ -167,12 +166,6 @@ def test_outside_a_scenario() -> None:
     """Parameters that are made by hand are checked as well."""
     with pytest.raises(ValueError, match="U\\+0000"):
         SwfParams(path="a\0b")
-
-
-def test_names_that_are_just_short_enough(tmp_path: Path) -> None:
-    """255 bytes are what a name may have on most systems."""
-    assert path_fault(str(tmp_path / ("x" * 255))) is None
-    assert path_fault(str(tmp_path / ("x" * 256))) is not None
 
 
 @pytest.mark.parametrize("out", ["a\0b", "x" * 300, "x/" * 3000 + "y"])

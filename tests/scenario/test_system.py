@@ -118,11 +118,9 @@ def test_a_group_without_a_resource_type_needs_no_unit_of_it() -> None:
 
 
 def test_the_schema_of_a_system_that_may_be_named() -> None:
-    """A name, a declaration, or what replaces parts of a system that `include` names."""
+    """A name, or a declaration."""
     schema = TypeAdapter(Annotated[SystemDeclaration, Includable()]).json_schema()
-    name, declared, including = schema["anyOf"]
+    name, declared = schema["anyOf"]
     assert name["type"] == "string"
     assert declared == {"$ref": "#/$defs/SystemDeclaration"}
     assert schema["$defs"]["SystemDeclaration"]["required"] == ["groups"]
-    assert including["required"] == ["include"]
-    assert set(including["properties"]) == {"include", "units", "groups", "shared_resources"}

@@ -64,7 +64,7 @@ def test_a_file_that_is_there_stays(tmp_path: Path) -> None:
     out = tmp_path / "mine.svg"
     out.write_text("mine")
     figure = load_figure(tables_of(pair(tmp_path / "runs")))
-    with pytest.raises(InputError, match="it is there already; force=True replaces it"):
+    with pytest.raises(InputError, match="it is there already; --force or force=True replaces it"):
         write_figure(figure.chart, out)
     assert out.read_text() == "mine"
     write_figure(figure.chart, out, force=True)

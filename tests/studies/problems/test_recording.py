@@ -89,7 +89,7 @@ def test_targets(tmp_path):
     """A file that is there is not touched unless that is asked for; nothing is left of faults."""
     path = tmp_path / "x.jsonl.gz"
     path.write_text("mine")
-    with pytest.raises(InputError, match="it is there already; force=True replaces it"):
+    with pytest.raises(InputError, match="it is there already; --force or force=True replaces it"):
         record(small(), path)
     with pytest.raises(InputError, match="it is a directory"):
         record(small(), tmp_path, force=True)

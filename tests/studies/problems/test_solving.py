@@ -147,7 +147,7 @@ def test_targets(saved, tmp_path):
     """Tables that are there stay, unless they are to be replaced; names are unique."""
     out = tmp_path / "out"
     list(solve(saved, [small()], out, limit=1))
-    with pytest.raises(InputError, match="it is there already; force=True replaces it"):
+    with pytest.raises(InputError, match="it is there already; --force or force=True replaces it"):
         list(solve(saved, [small("name=new"), small()], out, limit=1))
     assert [path.name for path in out.iterdir()] == ["small-easy.parquet"]
     list(solve(saved, [small()], out, limit=2, force=True))
