@@ -62,13 +62,12 @@ def missing_inputs(
                 continue
             for key, text in texts(getattr(block, name), (*path, name)):
                 unset, rule, how = unset_variables(text), "path-not-found", severity
-                if unset:
-                    message: str | None = f"the environment variable {unset[0]} is not set"
-                elif not mark.or_folder and Path(text).is_dir():
+                message = (
+                    f"the environment variable {unset[0]} is not set" if unset else unreadable(text)
+                )
+                if message is None and not mark.or_folder and Path(text).is_dir():
                     message = f"expected a file, found the folder {text}"
                     rule, how = "not-a-file", "error"
-                else:
-                    message = unreadable(text)
                 if message is not None:
                     findings.append(_finding(loaded, rule, message, key, how))
     return findings

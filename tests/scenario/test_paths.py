@@ -59,7 +59,7 @@ PLACES = {
         5,
         "live.folder",
     ),
-    "a system": (f"system: PATH\ntrace: {SWF}\n", 2, "system"),
+    "a system": (f"system: PATH\ntrace: {SWF}\n", 3, "system"),
 }  # fmt: skip
 
 
@@ -189,7 +189,7 @@ COMMANDS = {
     "diff": ["diff", "LONG", "LONG"],
     "live": ["live", "advise", "LONG"],
     "trace info": ["trace", "info", "LONG"],
-    "trace convert": ["trace", "convert", "LONG.swf", "--out", "x.json"],
+    "trace convert": ["trace", "convert", "LONG.swf", "--out", "x.swf"],
     "trace convert to": ["trace", "convert", "LOG", "--out", "LONG.swf"],
     "trace instances record": [
         "trace",
