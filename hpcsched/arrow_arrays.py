@@ -44,37 +44,22 @@ def arrow_array(
     return pa.Array.from_buffers(_KINDS[values.dtype], len(values), [valid, data])
 
 
-def text_array(texts: Sequence[str], missing: npt.NDArray[np.bool_] | None = None) -> pa.Array:
-    """Convert texts to an Arrow array.
-
-    Parameters
-    ----------
-    missing
-        `[n]`, True where the result is null; None if nothing is missing.
-    """
-    valid = None if missing is None else _bits(~missing)
-    # Arrow's offsets count bytes, not characters.
-    encoded = [text.encode() for text in texts]
-    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
-    buffers = [valid, pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))]
-    return pa.Array.from_buffers(pa.string(), len(texts), buffers)
-
-
 def python_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Convert Python values to an Arrow array; None becomes null."""
+    """Convert numbers, flags, texts or lists of them to an Arrow array; None becomes null."""
     missing = np.array([value is None for value in values], dtype=np.bool_)
-    absent = missing if missing.any() else None
-    if kind == pa.string():
-        return text_array(["" if value is None else value for value in values], absent)
-    if not pa.types.is_list(kind):
-        dtype = _TYPES.get(kind, np.dtype(np.bool_))
+    texts = kind == pa.string()
+    if not (texts or pa.types.is_list(kind)):
         known = [0 if value is None else value for value in values]
-        return arrow_array(np.array(known, dtype=dtype), absent)
-    lists = [() if value is None else value for value in values]
-    ends = np.cumsum([0, *map(len, lists)], dtype=np.int32)
-    inside = python_array(list(chain.from_iterable(lists)), kind.value_type)
-    buffers = [None if absent is None else _bits(~absent), pa.py_buffer(ends)]
-    return pa.Array.from_buffers(kind, len(lists), buffers, children=[inside])
+        numbers = np.array(known, dtype=_TYPES.get(kind, np.dtype(np.bool_)))
+        return arrow_array(numbers, missing if missing.any() else None)
+    # Arrow's offsets count bytes, not characters.
+    parts: list[Any] = [(value or "").encode() if texts else value or () for value in values]
+    ends = pa.py_buffer(np.cumsum([0, *map(len, parts)], dtype=np.int32))
+    buffers = [_bits(~missing) if missing.any() else None, ends]
+    if texts:
+        return pa.Array.from_buffers(kind, len(parts), [*buffers, pa.py_buffer(b"".join(parts))])
+    inside = python_array(list(chain.from_iterable(parts)), kind.value_type)
+    return pa.Array.from_buffers(kind, len(parts), buffers, children=[inside])
 
 
 def null_structs(kind: pa.StructType, count: int) -> pa.Array:

@@ -8,12 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
-_OTHER_FILES = {
-    stat.S_IFIFO: "a pipe",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-    stat.S_IFSOCK: "a socket",
-}
 MIB = 2**20
 MOST_TEXT = 256
 """Maximum size in MiB of a text file that is held in memory as a whole."""
@@ -67,9 +61,12 @@ def open_file(path: Path) -> IO[bytes]:
     Raises OSError if it cannot be read, or is a pipe or a device: inputs are read more than once,
     and these may have no end.
     """
-    kind = _OTHER_FILES.get(stat.S_IFMT(path.stat().st_mode))
-    if kind is not None:
-        raise OSError(errno.EINVAL, f"expected a file, found {kind}; write its content into a file")
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        found = "a pipe" if stat.S_ISFIFO(mode) else "a device"
+        raise OSError(
+            errno.EINVAL, f"expected a file, found {found}; write its content into a file"
+        )
     return path.open("rb")
 
 

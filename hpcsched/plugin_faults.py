@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Iterator
 from contextlib import ContextDecorator, contextmanager
 from types import ModuleType
-from typing import Any, NamedTuple, TextIO
+from typing import NamedTuple, TextIO
 
 from hpcsched.errors import HpcschedError, PluginError
 
@@ -77,10 +77,8 @@ def remember_package(module: ModuleType, distribution: str, version: str) -> Non
 
 def origin_of(built: object) -> PluginOrigin | None:
     """Return the plugin that an object comes from; None if it was not built by its factory."""
-    key = id(built)
-    if key in _of_objects:
-        return _of_objects[key][1]
-    return _of_classes.get(type(built))
+    remembered = _of_objects.get(id(built))
+    return _of_classes.get(type(built)) if remembered is None else remembered[1]
 
 
 def is_third_party(built: object) -> bool:
@@ -151,29 +149,25 @@ def culprit(error: BaseException) -> PluginOrigin | None:
 
     Of plugins that call each other, it is the innermost: the one nearest to the line that failed.
     """
-    found, trace = None, error.__traceback__
-    while trace is not None:
+    found = None
+    for frame, _ in traceback.walk_tb(error.__traceback__):
         # The names of locals are those of the plugin's code; methods call their object `self`.
-        caller: Any = trace.tb_frame.f_locals.get("self")
-        if caller is not None:
-            origin = origin_of(caller)
-            found = origin if origin is not None and origin.is_third_party else found
-        trace = trace.tb_next
+        origin = origin_of(frame.f_locals.get("self"))
+        found = origin if origin is not None and origin.is_third_party else found
     return found
 
 
-def culprit_distribution(error: BaseException) -> tuple[str, str] | None:
+def _culprit_distribution(error: BaseException) -> tuple[str, str] | None:
     """Return distribution and version of the innermost code of a third party, or None.
 
     It finds functions that belong to no plugin's object, such as validators of parameters.
     """
-    found, trace = None, error.__traceback__
-    while trace is not None:
-        package = str(trace.tb_frame.f_globals.get("__name__", ""))
+    found = None
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        package = str(frame.f_globals.get("__name__", ""))
         while package and package not in _of_packages:
             package = package.rpartition(".")[0]
         found = _of_packages.get(package, found)
-        trace = trace.tb_next
     return found
 
 
@@ -193,7 +187,7 @@ def plugin_faults_named() -> Iterator[None]:
             raise
         origin: object = culprit(error)
         if origin is None:
-            distribution = culprit_distribution(error)
+            distribution = _culprit_distribution(error)
             if distribution is None:
                 raise
             origin = f"plugin {' '.join(distribution)}"

@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
-from hpcsched.errors import PluginError
 from hpcsched.parameters import Params
 
 # Registration stands below the packages whose types it names, so it must not import them.
@@ -143,30 +141,6 @@ class Command(NamedTuple):
     name: str
     made_by: str
     panel: str = "Other packages"
-
-
-class OptionalPackage(NamedTuple):
-    """A Python package that a plugin needs and that hpcsched does not depend on."""
-
-    what: str
-    module: str
-    package: str
-    extra: str
-
-    def missing(self) -> str | None:
-        """Return the message about a missing package, with the command to install it, or None."""
-        if find_spec(self.module) is not None:
-            return None
-        return (
-            f"{self.what}: the package {self.package} is not installed;"
-            f" pip install 'hpcsched[{self.extra}]'"
-        )
-
-    def require(self) -> None:
-        """Check that the package is installed."""
-        message = self.missing()
-        if message is not None:
-            raise PluginError(message)
 
 
 class BuiltIn(NamedTuple):

@@ -74,8 +74,6 @@ def make_folder(path: Path) -> None:
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
-    except FileExistsError:
-        raise problem("cannot-write", path, "it is a file, not a directory") from None
     except OSError as error:
         raise cannot_write(path, error) from error
 

@@ -15,7 +15,6 @@ from hpcsched.arrow_arrays import (
     null_structs,
     numpy_array,
     python_array,
-    text_array,
 )
 from hpcsched.runs.columns import SOLVER
 
@@ -54,7 +53,7 @@ def test_nulls_come_back_as_pyarrow_has_them() -> None:
 def test_texts() -> None:
     """Of any length, and in any script."""
     for texts in ([], [""], ["completed", "", "žádost"]):
-        array = text_array(texts)
+        array = python_array(texts, pa.string())
         array.validate(full=True)
         assert array.equals(pa.array(texts, pa.string()))
 

@@ -76,7 +76,7 @@ def test_folders(tmp_path: Path) -> None:
         make_folder(tmp_path / "a" / "b")
     assert (tmp_path / "a" / "b").is_dir()
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"it is a file, not a directory \[cannot-write\]"):
+    with pytest.raises(InputError, match=r"it cannot be written: File exists \[cannot-write\]"):
         make_folder(tmp_path / "file")
     with pytest.raises(InputError, match=r"below: error: it cannot be written: Not a directory"):
         make_folder(tmp_path / "file" / "below")

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hpcsched._core import NEVER
-from hpcsched.arrow_arrays import arrow_array, computed, null_structs, python_array, text_array
+from hpcsched.arrow_arrays import arrow_array, computed, null_structs, python_array
 from hpcsched.runs.columns import (
     amounts_type,
     interruptions_schema,
@@ -107,9 +107,9 @@ def job_table(system: System, columns: JobColumns, left: LeftJobs) -> pa.Table:
         units=units,
         unit_request=_amounts(system, requested[request]),
         demand=_demand(system, columns, schema.field("demand").type),
-        state=pa.DictionaryArray.from_arrays(arrow_array(state), text_array(STATES)),
+        state=pa.DictionaryArray.from_arrays(arrow_array(state), python_array(STATES, pa.string())),
         rejected_by=computed(
-            "take", text_array(REFUSALS), arrow_array(left.rejected_by, ~rejected)
+            "take", python_array(REFUSALS, pa.string()), arrow_array(left.rejected_by, ~rejected)
         ),
         requeues=left.requeues,
         lost_time=left.lost_time,

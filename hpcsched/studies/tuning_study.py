@@ -11,16 +11,16 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from hpcsched.errors import Finding, HpcschedError, InputError
+from hpcsched.errors import Finding, HpcschedError, InputError, PluginError
 from hpcsched.metrics.column_sums import no_less
 from hpcsched.plugins import manager
-from hpcsched.registration import OptionalPackage
 from hpcsched.report.job_breakdown import job_classes
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.replaying import Replay, Workload, read_workload, replay
@@ -113,9 +113,6 @@ class TrialLog:
         return trials
 
 
-OPTUNA = OptionalPackage("tune", "optuna", "optuna", "tune")
-
-
 BATCH = 4
 """Number of trials that are chosen before their outcomes are known, on any machine."""
 
@@ -137,7 +134,8 @@ def search(
     space
         Ranges by key path.
     """
-    OPTUNA.require()
+    if find_spec("optuna") is None:
+        raise PluginError("tune: the package optuna is not installed; pip install 'hpcsched[tune]'")
     import optuna  # noqa: PLC0415 (an optional package, which takes its time)
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 import pyarrow as pa
 
-from hpcsched.arrow_arrays import arrow_array, computed, python_array, text_array
+from hpcsched.arrow_arrays import arrow_array, computed, python_array
 from hpcsched.errors import Finding, InputError
 from hpcsched.system.system import IntArray, Request, ShapeKey, shape_key
 from hpcsched.workload.job import NUMBERED, TEXTS, Job, TracedJob
@@ -226,11 +226,9 @@ def _detail(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
         if not any(told):
             return pa.nulls(len(told), kind)
         return pa.array(told, kind) if pa.types.is_map(kind) else python_array(told, kind)
-    missing = np.array([value is None for value in values], dtype=np.bool_)
     if kind == pa.string():
-        return text_array(["" if value is None else str(value) for value in values], missing)
-    numbers = np.array([0 if value is None else value for value in values], dtype=np.int64)
-    return arrow_array(numbers, missing)
+        values = [None if value is None else str(value) for value in values]
+    return python_array(values, kind)
 
 
 def _column(values: Iterable[int]) -> IntArray:

@@ -62,8 +62,7 @@ def test_failed_trials_are_passed_over(tmp_path: Path) -> None:
 
 def test_without_optuna(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command that installs it is told."""
-    missing = searching.OPTUNA._replace(module="optuna_that_is_not_there")
-    monkeypatch.setattr(searching, "OPTUNA", missing)
+    monkeypatch.setattr(searching, "find_spec", lambda _: None)
     with pytest.raises(PluginError, match=r"hpcsched\[tune\]") as caught:
         list(search(SPACE, 1, 7, TrialLog(tmp_path / "log", {}), bowl))
     assert isinstance(caught.value, HpcschedError)

@@ -21,7 +21,6 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST
 from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.system import Request, System
-from hpcsched.whole_numbers import is_count, parse_count
 from hpcsched.workload.readers.accounting_log import AccountingLogSource, task_number
 from hpcsched.workload.readers.log_source import Record
 from hpcsched.workload.readers.policies import (
@@ -31,7 +30,7 @@ from hpcsched.workload.readers.policies import (
     SetAsideError,
     UnusableError,
 )
-from hpcsched.workload.readers.quantities import exact_number
+from hpcsched.workload.readers.quantities import exact_number, parse_count
 from hpcsched.workload.readers.text_files import TextLines
 
 _SIZE = re.compile(r"([0-9]{1,15})([kmgtp]?)([bw]?)", re.IGNORECASE)
@@ -92,7 +91,7 @@ _TORQUE = {"ppn": "ncpus", "gpus": "ngpus", "mics": "nmics"}
 def _chunk(text: str, resources: frozenset[str], *, nodes: bool) -> Chunk:
     first, *words = text.split(":")
     count = 1
-    if is_count(first):
+    if first.isdecimal():
         count = int(first)
     elif "=" in first or (nodes and first):
         words = [first, *words]

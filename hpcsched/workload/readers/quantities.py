@@ -11,8 +11,25 @@ from hpcsched.workload.readers.policies import FractionalSeconds, UnusableError
 
 # int() and float() take more than digits: `1_0`, `nan`, digits of other scripts.
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?")
+# No count of a real system is longer, and a text of a million digits takes long to read.
+_COUNT = re.compile(r"[0-9]{1,9}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+
+
+def parse_count(text: str, what: str) -> int:
+    """Return a whole number of at least 0, such as a number of nodes.
+
+    Raises ValueError if the text is no such number.
+
+    Examples
+    --------
+    >>> parse_count("08", "cores")
+    8
+    """
+    if not _COUNT.fullmatch(text):
+        raise ValueError(f"expected a number of {what}, found {text!r}")
+    return int(text)
 
 
 def exact_number(value: object) -> int | Fraction:

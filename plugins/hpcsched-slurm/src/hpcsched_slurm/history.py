@@ -33,7 +33,7 @@ from hpcsched import (
     TracedJob,
     room_for,
 )
-from hpcsched.whole_numbers import parse_count
+from hpcsched.workload.readers.quantities import parse_count
 from hpcsched_slurm.accounting_answer import (
     NO_RECORD,
     AccountingAnswer,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.system.host_lists import expand
-from hpcsched.whole_numbers import parse_count
+from hpcsched.workload.readers.quantities import parse_count
 from hpcsched_slurm.site.entries import Entry
 from hpcsched_slurm.syntax.gres import (
     EXAMPLE,

@@ -8,7 +8,7 @@ from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched.errors import Finding, InputError
 from hpcsched.scenario import Scenario
 from hpcsched.scenario.key_path import blocks
-from hpcsched.whole_numbers import parse_count
+from hpcsched.workload.readers.quantities import parse_count
 from hpcsched_slurm.site.yaml_text import duration, one_line
 from hpcsched_slurm.syntax.values import NOT_GIVEN, parse_time_limit
 

@@ -1,8 +1,8 @@
-"""Whole numbers in texts."""
+"""Counts in texts of workload managers."""
 
 import pytest
 
-from hpcsched.whole_numbers import is_count, parse_count
+from hpcsched.workload.readers.quantities import parse_count
 
 
 @pytest.mark.parametrize(
@@ -14,7 +14,6 @@ from hpcsched.whole_numbers import is_count, parse_count
 )  # fmt: skip
 def test_counts(text: str, count: int | None) -> None:
     """Up to nine digits, and no more; an error (None) says of what."""
-    assert is_count(text) == (count is not None)
     if count is None:
         with pytest.raises(ValueError, match="expected a number of nodes, found"):
             parse_count(text, "nodes")
