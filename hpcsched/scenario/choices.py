@@ -1,6 +1,5 @@
 """Choices of plugins: a name with parameters beside it, read by the plugin's own model."""
 
-from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, cast
 
@@ -79,46 +78,27 @@ def choice_model(installed: Installed) -> type[Choice]:
     # accept every name, so the schema lists all of them.
     names = [plugin.name, *plugin.aliases]
     extra: Any = {"enum": names} if plugin.aliases else None
-    fields: dict[str, Any] = {
-        base.plugin_tag: (
-            Literal[plugin.name],
-            Field(description=description, json_schema_extra=extra),
-        )
-    }
-    model = _derive(_class_name(kind, plugin.name), plugin.params, base, plugin.summary, fields)
-    model.plugin_kind = kind
-    return model
-
-
-def _derive(
-    name: str, params: type[Params], base: type[Choice], summary: str, fields: dict[str, Any]
-) -> type[Choice]:
     # The plugin's own model comes first: its validators and settings must win over those of the
     # base.
-    bases: Any = (base,) if issubclass(base, params) else (params, base)
+    bases: Any = (base,) if issubclass(base, plugin.params) else (plugin.params, base)
     if base is SourceChoice:
         bases = (Transformed, *bases)
-    made: Any = create_model(name, __base__=bases, __doc__=summary, __module__=__name__, **fields)
-    return cast(type[Choice], made)
+    tag: Any = (Literal[plugin.name], Field(description=description, json_schema_extra=extra))
+    made: Any = create_model(
+        _class_name(kind, plugin.name),
+        __base__=bases,
+        __doc__=plugin.summary,
+        __module__=__name__,
+        **{base.plugin_tag: tag},
+    )
+    model = cast(type[Choice], made)
+    model.plugin_kind = kind
+    return model
 
 
 def _class_name(kind: str, name: str) -> str:
     words = "".join(c if c.isalnum() else " " for c in f"{kind} {name}").split()
     return "".join(word[:1].upper() + word[1:] for word in words)
-
-
-def _by_present_name(
-    value: Mapping[str, Any], tag: str, installed: Installed, context: Any
-) -> Mapping[str, Any]:
-    """Return a choice with the plugin's own name in place of an alias."""
-    name = installed.plugin.name
-    if value[tag] == name:
-        return value
-    known = (context or {}).get("known_keys")
-    if known is not None:
-        # Faults are told of the mapping in the document, which is not the one that is validated.
-        known[id(value)] = tuple(choice_model(installed).model_fields)
-    return {**value, tag: name}
 
 
 class Chooser:
@@ -134,7 +114,7 @@ class Chooser:
         if isinstance(value, str):
             installed = self._find(kind, value, at=())
             value = {tag: installed.plugin.name}
-        elif not isinstance(value, Mapping):
+        elif not isinstance(value, dict):
             message = f"expected a name, or a mapping with {tag!r}, found {found(value)}"
             raise refuse(refusal("bad-value", message))
         elif tag not in value:
@@ -145,7 +125,8 @@ class Chooser:
             raise refuse(refusal("bad-value", message, at=(tag,)))
         else:
             installed = self._find(kind, value[tag], at=(tag,))
-            value = _by_present_name(value, tag, installed, context)
+            # In place of an alias, in the document itself: faults are told of its mappings.
+            value[tag] = installed.plugin.name
         # Counted here and not by the interpreter: a RecursionError in a validator would be an
         # internal fault without the key path.
         if self.depth == _DEEPEST:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, field_validator
+from annotated_types import Le
+from pydantic import AfterValidator, Field
 from pydantic_core import InitErrorDetails
 
 from hpcsched.parameters import Listed, OutputPath, Params, PositiveDuration, Selects
@@ -85,19 +86,8 @@ class LiveSettings(Params):
         default=30,
         description="Seconds after which a placed job that has not started is taken back.",
     )
-    release_after: PositiveDuration = Field(
+    release_after: Annotated[PositiveDuration, Le(LONGEST_RELEASE)] = Field(
         default=60,
         description="Seconds without a heartbeat after which the watchdog hands waiting jobs to the"
         " cluster's own scheduler; a day at most.",
     )
-
-    @field_validator("release_after")
-    @classmethod
-    def _check_release(cls, seconds: int) -> int:
-        if seconds > LONGEST_RELEASE:
-            message = (
-                f"expected a day at most, {LONGEST_RELEASE} s, as held jobs may wait for so long;"
-                f" found {seconds} s"
-            )
-            raise ValueError(message)
-        return seconds

@@ -9,7 +9,6 @@ from pydantic_core import InitErrorDetails
 
 from hpcsched.parameters import Duration, Listed, OneInputFile, Params, PositiveDuration
 from hpcsched.scenario.faults import refusal, unknown_names
-from hpcsched.scenario.key_path import KeyPath
 from hpcsched.simulation.failure_model import FailureModel, draw_failures, read_failures
 from hpcsched.system.outages import Outage, OutageKind, Outages, node_numbers
 from hpcsched.system.system import System
@@ -173,28 +172,19 @@ class OutagesDeclaration(Params):
         # Sorted by time: the blocks above come one kind after another.
         return Outages(tuple(sorted(outages)), self.requeue)
 
-    def choices(self) -> Iterator[tuple[KeyPath, NodeChoice]]:
-        """Yield every choice of nodes, with the key path within this block."""
-        for key, blocks in (
-            ("maintenance", self.maintenance),
-            ("reservations", self.reservations),
-            ("failures", self.failures),
-        ):
-            for n, block in enumerate(blocks):
-                yield (key, n), block
-
 
 def unknown_nodes(
     declared: OutagesDeclaration, groups: Iterable[str], nodes: Callable[[], Sequence[str]]
 ) -> Iterator[InitErrorDetails]:
     """Yield the node groups and the nodes that outages name and that the system does not have."""
-    for path, choice in declared.choices():
-        at = ("outages", *path, "groups")
-        yield from unknown_names("unknown-group", "node group", choice.groups or (), groups, at)
-        for k, name in enumerate(choice.nodes or ()):
-            known = nodes()
-            if name not in known:
-                message = (
-                    f"there is no node {name!r}; the first is {known[0]}, the last {known[-1]}"
-                )
-                yield refusal("unknown-node", message, at=("outages", *path, "nodes", k))
+    for key in ("maintenance", "reservations", "failures"):
+        for n, choice in enumerate(getattr(declared, key)):
+            at = ("outages", key, n)
+            named = choice.groups or ()
+            yield from unknown_names("unknown-group", "node group", named, groups, (*at, "groups"))
+            for k, name in enumerate(choice.nodes or ()):
+                known = nodes()
+                if name not in known:
+                    message = f"there is no node {name!r}; the first is {known[0]}, the last"
+                    message += f" {known[-1]}"
+                    yield refusal("unknown-node", message, at=(*at, "nodes", k))

@@ -1,6 +1,6 @@
 """The resolved scenario: all defaults filled in, units as numbers, paths absolute."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -155,14 +155,8 @@ def _has_blocks(value: Any) -> bool:
 def _show(value: Any) -> str:
     if value is ABSENT:
         return "(absent)"
-    if isinstance(value, dict):
-        return "{" + _joined(f"{key}: {_show(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + _joined(_show(item) for item in value) + "]"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "null" if value is None else str(value)
-
-
-def _joined(parts: Iterable[str]) -> str:
-    return ", ".join(parts)
+    # A list of it: a document of a single value has a line with dots at its end.
+    text = yaml.dump(
+        [value], Dumper=StrictDumper, default_flow_style=True, width=float("inf"), sort_keys=False
+    )
+    return text.strip()[1:-1]

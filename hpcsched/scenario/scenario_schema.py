@@ -52,7 +52,7 @@ def model_schema(
     )
     # Definitions of all plugins at once, so that two that share a nested model have it once.
     definitions = top["$defs"]
-    root = definitions.pop(_name_of(references[root_model, "validation"]))
+    root = definitions.pop(references[root_model, "validation"]["$ref"].rpartition("/")[2])
     for kind, of_kind in choices.items():
         options = [references[model, "validation"] for model in of_kind.values()]
         aliases = {one.plugin.name: one.plugin.aliases for one in installed[kind]}
@@ -86,10 +86,6 @@ def _shared_properties(definitions: dict[str, dict[str, Any]]) -> dict[str, Any]
     return shared
 
 
-def _name_of(reference: dict[str, Any]) -> str:
-    return str(reference["$ref"]).rpartition("/")[2]
-
-
 def _union(
     kind: str,
     models: dict[str, type[Choice]],
@@ -102,7 +98,7 @@ def _union(
     bare = [
         written
         for name, model in models.items()
-        if not _required(model) - {tag}
+        if not any(field.is_required() for key, field in model.model_fields.items() if key != tag)
         for written in (name, *aliases.get(name, ()))
     ]
     # A name alone is valid only where no other key is required, and editors should say so.
@@ -111,10 +107,6 @@ def _union(
         options = [{"type": "string", "enum": bare, "description": description}, *options]
     description = f"A {title}: {KINDS[kind]}. Given by its name, with parameters beside `{tag}`."
     return {"description": description, **({"anyOf": options} if options else {"not": {}})}
-
-
-def _required(model: type[Choice]) -> set[str]:
-    return {key for key, field in model.model_fields.items() if field.is_required()}
 
 
 def _draft_07(schema: Any) -> Any:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, GetJsonSchemaHandler, field_validator, model_validator
@@ -210,23 +209,22 @@ class SystemDeclaration(Params):
 
     @model_validator(mode="after")
     def _check_units(self) -> Self:
-        names = dict.fromkeys(name for group in self.groups for name in group.resources)
-        # The first alone: one unit that is too large is so for many groups.
-        refuse_all(islice(self._unit_faults(list(names)), 1))
-        refuse_all(_shared_resource_faults(self.shared_resources, list(names)))
+        names = list(dict.fromkeys(name for group in self.groups for name in group.resources))
+        refuse_all(self._unit_faults(names))
+        refuse_all(_shared_resource_faults(self.shared_resources, names))
         return self
 
     def _unit_faults(self, names: Sequence[str]) -> Iterator[InitErrorDetails]:
         for name, unit in self.units.items():
+            # Rounded down to a unit, such a node would have none of the resource without anybody
+            # noticing.
+            small = [one.name for one in self.groups if 0 < one.resources.get(name, 0) < unit]
             if name not in names:
                 message = f"no node group has {name}; there are: {', '.join(names)}"
                 yield refusal("unknown-resource-type", message, at=("units", name))
-            for group in self.groups:
-                # Rounded down to a unit, such a node would have none of the resource without
-                # anybody noticing.
-                if 0 < group.resources.get(name, 0) < unit:
-                    message = f"a node of {group.name} has less than one unit of {name}"
-                    yield refusal("bad-value", message, at=("units", name))
+            elif small:
+                message = f"a node of {small[0]} has less than one unit of {name}"
+                yield refusal("bad-value", message, at=("units", name))
 
     def build(self) -> System:
         """Return the system that is declared."""

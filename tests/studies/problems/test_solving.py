@@ -154,7 +154,7 @@ def test_targets(saved, tmp_path):
     assert pq.read_metadata(out / "small-easy.parquet").num_rows == 2
     with pytest.raises(InputError, match="two scenarios are called 'small-easy'"):
         list(solve(saved, [small(), small()], out, force=True))
-    with pytest.raises(InputError, match="it is a file, not a directory"):
+    with pytest.raises(InputError, match="File exists"):
         list(solve(saved, [small()], saved.path))
 
 
