@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated
 
-from annotated_types import Le
 from pydantic import AfterValidator, Field
 from pydantic_core import InitErrorDetails
 
@@ -86,7 +85,7 @@ class LiveSettings(Params):
         default=30,
         description="Seconds after which a placed job that has not started is taken back.",
     )
-    release_after: Annotated[PositiveDuration, Le(LONGEST_RELEASE)] = Field(
+    release_after: Annotated[PositiveDuration, Field(le=LONGEST_RELEASE)] = Field(
         default=60,
         description="Seconds without a heartbeat after which the watchdog hands waiting jobs to the"
         " cluster's own scheduler; a day at most.",
