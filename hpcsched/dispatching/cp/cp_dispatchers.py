@@ -63,10 +63,6 @@ class ExpectedWaits(ExpectedWaitOrder):
         return linear(weights, constant=float(weights @ waits))
 
 
-SEARCH_BIAS = 2.0
-"""Front bias of the search's moves (see `OrderSearch`)."""
-
-
 @builtin(
     "dispatcher",
     "hcp19",
@@ -165,7 +161,7 @@ def _make_any_objective(
 ) -> PlanningDispatcher:
     """Return a dispatcher of aggregated resources for any objective that plans can be made for."""
     objective = search_objective(context.objective, params.dinkelbach_parameter)
-    search = OrderSearch(effort, SEARCH_BIAS, random_state(context.seed)) if effort else None
+    search = OrderSearch(effort, 2.0, random_state(context.seed)) if effort else None
     options = {"curves": False, "few": LITTLE, "aggregated": params.solver != NONE}
     return _assemble(
         hcp19(), params, context, method, objective=objective, search=search, **options

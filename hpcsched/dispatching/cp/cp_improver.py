@@ -396,15 +396,11 @@ class CpImprover:
 
     def _calls_about(self, given: PlanningRound, length: int) -> Calls | None:
         """Return the calls about the first jobs, if they are within limits or about one job."""
-        whole, now, options = given.selection, given.problem.now, given.options
+        whole, options = given.selection, given.options
         model: Selection | None = whole
         if length < len(whole.jobs) or options.largest != whole.largest:
-            model = select(
-                given.problem,
-                whole.jobs,
-                options._replace(length=length),
-                lambda jobs: given.objective.cost_of(jobs, now),
-            )
+            options = options._replace(length=length)
+            model = select(given.problem, whole.jobs, options, given.objective.cost_of)
         if model is None:
             return None
         if length > 1 and self.client.formulation.variables(model.data) > self.largest_model:

@@ -13,7 +13,6 @@ parts add up; and where each part's best plan is over before the next begins, th
 from collections.abc import Iterator
 from fractions import Fraction
 from math import ceil, floor, lcm, log2
-from typing import NamedTuple
 
 import numpy as np
 from ortools.sat.python import cp_model
@@ -39,26 +38,12 @@ _CLOSE = 1e-12
 """Relative tolerance of a weight that counts as a multiple of another."""
 
 
-class ExactPlan(NamedTuple):
-    """The solver's plan and bound for a trace.
+def solve(
+    trace: Trace, costs: StartTimeCosts, starts: IntArray, effort: float
+) -> tuple[IntArray, float]:
+    """Solve a trace part by part; return starts, `[J]`, and a lower bound of the cost.
 
-    Attributes
-    ----------
-    starts
-        Starts in seconds, `[J]`; they hold by count, not necessarily on nodes.
-    """
-
-    starts: IntArray
-    bound: float
-
-
-def solve(trace: Trace, costs: StartTimeCosts, starts: IntArray, effort: float) -> ExactPlan:
-    """Solve a trace part by part.
-
-    Parameters
-    ----------
-    starts
-        Starts of a known plan in seconds, `[J]`: the warm start.
+    The starts hold by count, not necessarily on nodes; those of a known plan are the warm start.
     """
     better, bound = starts.copy(), 0.0
     # The last end is everyone's: it cannot be split over parts.
@@ -72,7 +57,7 @@ def solve(trace: Trace, costs: StartTimeCosts, starts: IntArray, effort: float) 
         bound += least
         if found is not None and _cost(costs, part, found) < known:
             better[part] = found[part]
-    return ExactPlan(better, bound)
+    return better, bound
 
 
 def parts_of_trace(trace: Trace, starts: IntArray) -> Iterator[IntArray]:

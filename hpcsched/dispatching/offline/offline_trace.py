@@ -135,7 +135,7 @@ def trace_of(problem: OfflineProblem) -> Trace | None:
         problem.as_if_waiting(jobs),
         jobs,
         SelectionOptions("all", len(jobs), None, largest=LARGEST),
-        lambda some: linear(np.zeros(len(some))),
+        lambda some, _: linear(np.zeros(len(some))),
     )
     if selection is None or len(selection.jobs) < len(jobs):
         known = set() if selection is None else {job.job_id for job in selection.jobs}
@@ -202,9 +202,3 @@ def linearised_at(
     return linearised._replace(
         costs=linearised.costs._replace(dinkelbach_parameter=dinkelbach_parameter)
     )
-
-
-def ratio(trace: Trace, linearised: LinearisedObjective, starts: IntArray) -> float:
-    """Return the ratio of sums of a plan; starts in seconds from the origin, `[J]`."""
-    value = trace.measure(starts)
-    return total(linearised.costs, starts) if value is None else value

@@ -18,7 +18,6 @@ from hpcsched.dispatching.offline.offline_trace import (
     Trace,
     linearised_at,
     linearised_objective,
-    ratio,
     trace_of,
 )
 from hpcsched.dispatching.planned_cost import FloatArray
@@ -180,11 +179,8 @@ def large_neighbourhood_search(
 
 def _value(trace: Trace, linearised: LinearisedObjective, incumbent: OfflineSchedule) -> float:
     """Return the objective of a plan, or a value that rises and falls with it."""
-    return (
-        ratio(trace, linearised, incumbent.starts)
-        if linearised.ratio
-        else total(linearised.costs, incumbent.starts)
-    )
+    value = trace.measure(incumbent.starts) if linearised.ratio else None
+    return total(linearised.costs, incumbent.starts) if value is None else value
 
 
 @dataclass(frozen=True)
@@ -234,10 +230,10 @@ def plan_offline(
         incumbent = first
     bound = lower_bound(trace, linearised, incumbent.starts)
     if not linearised.ratio and trace.job_count <= MOST_JOBS:
-        exact = solve(trace, linearised.costs, incumbent.starts, effort)
-        found = shifted(trace, plan_in(trace, np.argsort(exact.starts, kind="stable")))
+        better, least = solve(trace, linearised.costs, incumbent.starts, effort)
+        found = shifted(trace, plan_in(trace, np.argsort(better, kind="stable")))
         incumbent = min(incumbent, found, key=lambda schedule: _measured(trace, schedule))
-        bound = max(bound, Bound(linearised.value(exact.bound), "the solver"), key=itemgetter(0))
+        bound = max(bound, Bound(linearised.value(least), "the solver"), key=itemgetter(0))
     starts = {
         job.job_id: start + problem.origin
         for job, start in zip(trace.jobs, incumbent.starts.tolist(), strict=True)

@@ -9,13 +9,13 @@ count, also those that no planned job fits on, and the remainders of several nod
 (Galleguillos, thesis 2020, section 2.3; Galleguillos et al., CP 2021, section 2.2).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from hpcsched.dispatching.planned_cost import PlannedCost, linear, run_times
+from hpcsched.dispatching.planned_cost import CostOf, linear, run_times
 from hpcsched.dispatching.planning.model_data import (
     ModelData,
     OutageInterval,
@@ -62,7 +62,7 @@ def select(
     problem: DispatchingProblem,
     by_priority: Sequence[WaitingJob],
     options: SelectionOptions,
-    cost_of: Callable[[Sequence[WaitingJob]], PlannedCost],
+    cost_of: CostOf,
 ) -> Selection | None:
     """Return the selection to model; None where no job can start now."""
     counted = None
@@ -180,7 +180,7 @@ def _unfinished(
 def _finished(
     problem: DispatchingProblem,
     options: SelectionOptions,
-    cost_of: Callable[[Sequence[WaitingJob]], PlannedCost],
+    cost_of: CostOf,
     found: Unfinished,
 ) -> Selection:
     """Return a selection with its horizon, what depends on that, and its cost."""
@@ -207,7 +207,7 @@ def _finished(
         outages=outage_data(intervals, horizon),
         aggregated_nodes=aggregated,
     )
-    finished = selection._replace(data=data, cost=cost_of(jobs))
+    finished = selection._replace(data=data, cost=cost_of(jobs, problem.now))
     return finished.repriced(finished.cost, curves=options.curves) if options.priced else finished
 
 

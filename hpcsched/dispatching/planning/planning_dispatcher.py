@@ -167,10 +167,5 @@ class PlanningDispatcher:
         for largest in (self.options.largest, LARGEST):
             options = self.options._replace(largest=largest)
             with suppress(OverflowError):
-                return select(
-                    problem,
-                    by_priority,
-                    options,
-                    lambda jobs: self.objective.cost_of(jobs, problem.now),
-                )
+                return select(problem, by_priority, options, self.objective.cost_of)
         return None

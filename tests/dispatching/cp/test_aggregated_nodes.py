@@ -27,9 +27,7 @@ AGGREGATED = SelectionOptions("all", 100, None, aggregated=True)
 def selected(problem: DispatchingProblem, options: SelectionOptions = AGGREGATED) -> Selection:
     """Return what HCP'19 models, with the mean response time for its objective."""
     objective = AF()
-    selection = select(
-        problem, problem.queue, options, lambda jobs: objective.planned_cost(jobs, problem.now)
-    )
+    selection = select(problem, problem.queue, options, objective.planned_cost)
     assert selection is not None
     return selection
 
@@ -142,9 +140,7 @@ def check(seed: int) -> bool:
     ):
         return False
     objective = AF()
-    selection = select(
-        problem, problem.queue, AGGREGATED, lambda jobs: objective.planned_cost(jobs, problem.now)
-    )
+    selection = select(problem, problem.queue, AGGREGATED, objective.planned_cost)
     if selection is None:
         return False  # no job can start now
     assert solved(selection) == aggregated_optimum(problem), seed
@@ -186,7 +182,7 @@ def test_nodes_are_not_rounded_down_one_by_one(slots: bool) -> None:
             problem,
             problem.queue,
             AGGREGATED._replace(aggregated=aggregated),
-            lambda jobs: objective.planned_cost(jobs, problem.now),
+            objective.planned_cost,
         )
         assert selection is not None
         answer = solve(Task(hcp19(), selection.data, OrTools(), Budget(60)))

@@ -1,6 +1,6 @@
 """What the solver is asked about part of a round for: list plans are of all jobs all the same."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import count
 from typing import Any
 
@@ -11,13 +11,12 @@ from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.cp_improver import Part
 from hpcsched.dispatching.cp.solver_process import Answer, InProcess, Task
 from hpcsched.dispatching.objectives import AF
-from hpcsched.dispatching.planned_cost import PlannedCost
 from hpcsched.dispatching.planning.model_building import select
 from hpcsched.dispatching.planning.model_data import Plan, fault_of
 from hpcsched.dispatching.planning.plan_improver import ListPlanner, Plans
 from hpcsched.dispatching.planning.search_objective import search_objective
 from hpcsched.dispatching.planning.selection import SelectionOptions
-from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.testing import audit_replay, make_problem, make_system, sample_workloads
 from tests.builders import ORDERS, alike, lists, replay, traced
 from tests.dispatching.cp.making import Scripted, cp_dispatcher, improver_of, improving
@@ -122,12 +121,9 @@ def test_plans_go_from_the_part_to_the_whole(aggregated: bool) -> None:
     """
     problem = half_free(aggregated)
 
-    def cost_of(jobs: Sequence[WaitingJob]) -> PlannedCost:
-        return AF().planned_cost(jobs, problem.now)
-
-    whole = select(problem, problem.queue, SelectionOptions("all", 100, None), cost_of)
+    whole = select(problem, problem.queue, SelectionOptions("all", 100, None), AF().planned_cost)
     assert whole is not None
-    model = select(problem, whole.jobs, SelectionOptions("all", 2, None), cost_of)
+    model = select(problem, whole.jobs, SelectionOptions("all", 2, None), AF().planned_cost)
     assert model is not None
     planner = ListPlanner(whole.data)
     by_arrival = planner.plan(range(4))

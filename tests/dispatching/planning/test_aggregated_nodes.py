@@ -22,7 +22,7 @@ def aggregated(problem: DispatchingProblem) -> SharedResourceData:
         problem,
         problem.queue,
         OPTIONS,
-        lambda jobs: objective.planned_cost(jobs, problem.now),
+        objective.planned_cost,
     )
     assert selection is not None
     found = selection.data.aggregated_nodes

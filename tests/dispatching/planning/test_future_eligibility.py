@@ -57,7 +57,7 @@ def planned(problem: DispatchingProblem) -> Any:
         problem,
         problem.queue,
         SelectionOptions("all", 9, None),
-        lambda jobs: AF().planned_cost(jobs, 1),
+        AF().planned_cost,
     )
     assert selection is not None and selection.nodes is not None
     plan = ListPlanner(selection.data).plan(range(selection.data.job_count))

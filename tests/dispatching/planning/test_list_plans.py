@@ -25,7 +25,7 @@ def test_queue_orders_see_jobs_as_they_arrived() -> None:
         problem,
         by_priority,
         SelectionOptions("all", 10, None),
-        lambda jobs: AF().planned_cost(jobs, 2),
+        AF().planned_cost,
     )
     assert selection is not None
     orders = orders_of(problem, selection, [ArrivalOrder(), KeyOrder(shortest_job)])

@@ -145,10 +145,10 @@ def test_models_order_plans_up_to_rounding(
 ) -> None:
     """A plan that the model prefers costs no more than another one but for rounding and pieces."""
 
-    def cost_of(jobs: Any) -> Any:
+    def cost_of(jobs: Any, now: int) -> Any:
         if isinstance(objective, PlannableRatio):
-            return objective.planned_ratio(jobs, problem.now, dinkelbach_parameter)
-        return objective.planned_cost(jobs, problem.now)
+            return objective.planned_ratio(jobs, now, dinkelbach_parameter)
+        return objective.planned_cost(jobs, now)
 
     selection = selected(problem, cost_of, largest=largest)
     first = starts_of(drawn.draw, selection)
@@ -182,7 +182,7 @@ def test_the_longest_jobs_and_the_largest_amounts_do_not_overflow(largest: int) 
         *(PSF(alpha).planned_ratio(problem.queue, problem.now, 1e10) for alpha in (0, 2, 10)),
     ]
     for cost in costs:
-        selection = selected(problem, lambda _, cost=cost: cost, largest=largest)
+        selection = selected(problem, lambda *_, cost=cost: cost, largest=largest)
         data = selection.data
         for starts in (np.zeros(3, dtype=np.int64), data.latest_starts):
             assert abs(data.cost(starts)) <= largest
@@ -205,8 +205,8 @@ def test_no_scale_at_all_is_an_overflow() -> None:
         make_system(1, core=1), "job_id  submit_time  units  core  requested_time\n1 0 1 1 99999"
     )
     with pytest.raises(OverflowError):
-        selected(problem, lambda jobs: AF().planned_cost(jobs, 0), largest=1 << 16)
-    kept = selected(problem, lambda jobs: AF().planned_cost(jobs, 0), largest=1 << 18)
+        selected(problem, AF().planned_cost, largest=1 << 16)
+    kept = selected(problem, AF().planned_cost, largest=1 << 18)
     with pytest.raises(OverflowError):
         kept.repriced(PSF(2).planned_ratio(kept.jobs, 0, 1e6))
 
@@ -218,11 +218,11 @@ def test_repriced_is_what_would_have_been_selected(
 ) -> None:
     """But for the horizon, which may stay longer."""
 
-    def ratio(jobs: Any) -> Any:
-        return PSF(2).planned_ratio(jobs, problem.now, dinkelbach_parameter)
+    def ratio(jobs: Any, now: int) -> Any:
+        return PSF(2).planned_ratio(jobs, now, dinkelbach_parameter)
 
-    before = selected(problem, lambda jobs: AF().planned_cost(jobs, problem.now))
-    after, anew = before.repriced(ratio(before.jobs)), selected(problem, ratio)
+    before = selected(problem, AF().planned_cost)
+    after, anew = before.repriced(ratio(before.jobs, problem.now)), selected(problem, ratio)
     assert after.jobs == anew.jobs
     assert after.data.curves == anew.data.curves
     assert after.data.horizon == anew.data.horizon

@@ -92,7 +92,7 @@ def test_models_of_replays(workloads: Any, data: Any) -> None:
     objective: Any = data.draw(st.sampled_from([AF(), PSF(2)]))
     for problem in problems_of(workload, data.draw(outages(workload.system))):
 
-        def cost_of(jobs: Any, now: int = problem.now) -> Any:
+        def cost_of(jobs: Any, now: int) -> Any:
             if isinstance(objective, PSF):
                 return objective.planned_ratio(jobs, now, 10.0)
             return objective.planned_cost(jobs, now)

@@ -35,7 +35,7 @@ def executed(problem: DispatchingProblem, *starts: int) -> ExecutedPlan:
         problem,
         problem.queue[:2],
         SelectionOptions("all", 100, None),
-        lambda jobs: BoundedSlowdown().planned_cost(jobs, problem.now),
+        BoundedSlowdown().planned_cost,
     )
     assert selection is not None
     placed = np.array([[0, 4], [3, 0]])

@@ -26,7 +26,7 @@ def chosen(
 ) -> Any:
     """Return what is selected, for an objective."""
     cost = (objective or BoundedSlowdown()).planned_cost
-    return select(problem, problem.queue, options, lambda jobs: cost(jobs, problem.now))
+    return select(problem, problem.queue, options, cost)
 
 
 def problems_of(workload: Any) -> list[DispatchingProblem]:

@@ -59,7 +59,7 @@ def test_plans(workload):
             problem,
             problem.queue,
             SelectionOptions("all", 100, None),
-            lambda jobs, now=problem.now: AF().planned_cost(jobs, now),
+            AF().planned_cost,
         )
         if selection is None:
             continue

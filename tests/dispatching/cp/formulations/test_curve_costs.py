@@ -98,7 +98,7 @@ def chosen(problem: Any, level: float) -> Selection | None:
         problem,
         problem.queue,
         SelectionOptions("all", 100, None),
-        lambda jobs: PSF(2).planned_ratio(jobs, problem.now, level),
+        lambda jobs, now: PSF(2).planned_ratio(jobs, now, level),
     )
 
 

@@ -84,7 +84,7 @@ class Sizes:
             problem,
             by_arrival,
             SelectionOptions("fitting", 100, None),
-            lambda jobs: problem.objective.planned_cost(jobs, problem.now),
+            problem.objective.planned_cost,
         )
         if selection is not None:
             data = selection.data
