@@ -85,9 +85,7 @@ class Past:
     """
 
     def __init__(self) -> None:
-        self._numbers = RequestNumbers()
-        self._columns: list[JobColumns] = []
-        self._new: list[TracedJob] = []
+        self._jobs: list[TracedJob] = []
         self._demands: list[int] = []
         self._starts: list[int] = []
         self._ends: list[int] = []
@@ -123,23 +121,20 @@ class Past:
 
     def jobs(self, now: int) -> PastJobs:
         """Return all jobs; there is at least one."""
-        self._columns = [
-            joined_columns([*self._columns, *columns_of(self._new, self._numbers, self.seen)])
-        ]
-        self._new.clear()
+        columns = joined_columns([*columns_of(self._jobs, RequestNumbers())])
         starts, ends = np.array(self._starts), np.array(self._ends)
         started, ended = starts != NOT_YET, ends != NOT_YET
-        predicted = self._columns[0].requested_time
+        predicted = columns.requested_time
         run_times = np.where(started, np.maximum(predicted, now - starts + 1), predicted)
         run_times = np.where(ended, ends - starts, run_times)
         # What was held back is seen later than what was submitted after it.
-        places = np.argsort(self._columns[0].submit_time, kind="stable")
+        places = np.argsort(columns.submit_time, kind="stable")
         demands = np.array(self._demands)
         # Whole numbers beyond int64 make an array of objects, which NumPy's functions refuse.
         if demands.dtype == object:
             demands = demands.astype(np.float64)
         return PastJobs(
-            self._columns[0]._replace(run_time=run_times).take(places),
+            columns._replace(run_time=run_times).take(places),
             demands[places],
             np.where(started, starts, now)[places],
             places,
@@ -149,7 +144,7 @@ class Past:
     def _add(self, job: WaitingJob) -> None:
         self._in_system[job.job_id] = self.seen
         asked = job.job._replace(requested_time=job.predicted_run_time, after=(), think_time=0)
-        self._new.append(TracedJob(asked, job.predicted_run_time))
+        self._jobs.append(TracedJob(asked, job.predicted_run_time))
         self._demands.append(job.demand)
         self._starts.append(NOT_YET)
         self._ends.append(NOT_YET)

@@ -47,9 +47,6 @@ from hpcsched.system.system import IntArray, System
 
 BoolArray = npt.NDArray[np.bool_]
 
-Allocated = tuple[IntArray, IntArray, IntArray]
-"""`allocated_until`, `allocated_on` and `allocated` of `ModelData`."""
-
 Unfinished = tuple[Selection, int, SharedResourceData | None]
 """A selection without horizon and cost; the sum of the remaining run times of running jobs, in
 seconds; the aggregated nodes, if models have them."""
@@ -218,19 +215,12 @@ def reserved_amounts(
     now: int,
     *,
     outage_intervals: Sequence[OutageInterval],
-) -> Allocated:
+) -> tuple[IntArray, IntArray, IntArray]:
     """Return the amounts that running jobs hold, by end and node; equal ends on a node are merged.
 
-    A job that still runs when its node goes down holds it until then: the job will be lost.
+    They are `allocated_until`, `allocated_on` and `allocated` of `ModelData`.
 
-    Parameters
-    ----------
-    nodes
-        Numbers of the model's nodes in the system, `[N]`.
-    releases
-        What comes free on which node, and when, in seconds.
-    now
-        The time of the round, in seconds.
+    A job that still runs when its node goes down holds it until then: the job will be lost.
     """
     column = np.full(int(nodes.max(initial=0)) + 1, -1, dtype=np.int64)
     column[nodes] = np.arange(len(nodes))

@@ -215,7 +215,11 @@ class ScheduleOrPostpone(NamedTuple):
             search.improve_on(data.cost(best.starts))
         ended = _go_through(search, limits, free)
         if search.starts is not None:
-            best = _plan_of(data, search, search.starts, fixed)
+            jobs, placed = np.flatnonzero(fixed < 0), np.zeros_like(data.room)
+            fixed[jobs] = search.starts
+            for j, n, units in search.placed:
+                placed[jobs[j], n] = units
+            best = Plan(fixed, placed)
         elif best is not None and mode is not PostponeMode.COUNTS:
             # The hint names nodes that this formulation leaves open.
             named = (best.starts == 0) & (mode is PostponeMode.NOW)
@@ -255,14 +259,3 @@ def _go_through(search: PostponeSearch, limits: Limits, count: int) -> bool:
                 if not watch.goes_on(search.best_cost):
                     return False
     return True
-
-
-def _plan_of(
-    data: ModelData, search: PostponeSearch, found: Sequence[int], fixed: IntArray
-) -> Plan:
-    starts, jobs = fixed.copy(), np.flatnonzero(fixed < 0)
-    starts[jobs] = found
-    placed = np.zeros_like(data.room)
-    for j, n, units in search.placed:
-        placed[jobs[j], n] = units
-    return Plan(starts, placed)
