@@ -39,6 +39,7 @@ from hpcsched.dispatching.planning.selection import Selection, SelectionOptions
 from hpcsched.dispatching.planning.shared_resource_data import (
     SharedResourceData,
     can_be_planned,
+    in_common_units,
     shared_resource_data,
 )
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
@@ -136,7 +137,7 @@ def _on_nodes(
     asked = np.array([job.unit_request for job in jobs], dtype=np.int64)
     # A job that is alone on its nodes minds everything that runs there.
     used = np.flatnonzero(asked.any(axis=0) | alone.any())
-    held = reserved_amounts(nodes, used, releases, now, outage_intervals=intervals)
+    held = reserved_amounts(nodes, used, releases, now, intervals)
     room = np.array([fit_counts.idle(job)[nodes] for job in jobs], dtype=np.int64)
     capacity = system.capacity[nodes][:, used]
     selection = _unfinished(jobs, options, nodes, asked[:, used], capacity, room, *held)
@@ -213,7 +214,6 @@ def reserved_amounts(
     used: IntArray,
     releases: Releases,
     now: int,
-    *,
     outage_intervals: Sequence[OutageInterval],
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Return the amounts that running jobs hold, by end and node; equal ends on a node are merged.
@@ -317,9 +317,6 @@ def aggregated_nodes(
 ) -> SharedResourceData:
     """Return the free amounts of all nodes together, by time, and the jobs' demands.
 
-    Amounts are in units of the greatest common divisor of all demands; free amounts are rounded
-    down to them, for all nodes together.
-
     Parameters
     ----------
     data
@@ -329,23 +326,15 @@ def aggregated_nodes(
     system = problem.system
     nodes = np.arange(system.node_count)
     outage_intervals = outage_intervals_of(problem, nodes)
-    until, on, allocated = reserved_amounts(
-        nodes, used, releases, problem.now, outage_intervals=outage_intervals
-    )
+    until, on, allocated = reserved_amounts(nodes, used, releases, problem.now, outage_intervals)
     capacity = system.capacity[:, used]
     if data.type_count > len(used):
         shares = np.maximum(capacity.sum(axis=1), data.capacity[:, -1].max(initial=1))
         allocated = np.column_stack((allocated, np.minimum(allocated.sum(axis=1), shares[on])))
         capacity = np.column_stack((capacity, shares))
-    demands = data.demands
-    since, free = _free(capacity, until, allocated, outage_intervals)
-    common = np.maximum(np.gcd.reduce(demands, axis=0), 1)
-    free //= common
-    # Rounding can make neighbouring amounts equal; equal ones are one piece of the profile.
-    changed = np.concatenate(([True], (np.diff(free, axis=0) != 0).any(axis=1)))
-    none = np.zeros(data.job_count, dtype=np.int64)
-    last = int(until.max(initial=0))
-    return SharedResourceData(demands // common, since[changed], free[changed], none, last)
+    none, last = np.zeros(data.job_count, dtype=np.int64), int(until.max(initial=0))
+    changes = _free(capacity, until, allocated, outage_intervals)
+    return in_common_units(SharedResourceData(data.demands, *changes, none, last))
 
 
 def units_in_pool(system: System, job: WaitingJob) -> int:

@@ -112,17 +112,20 @@ def shared_resource_data(
     # No plan needs to go further, where nothing is counted on but what there is at least.
     since = np.append(since[kept], reach)
     amounts = np.vstack((amounts[kept], least))
-    # In units of the draws: powers in watts would make products of solvers overflow.
-    common = np.maximum(np.gcd.reduce(draws, axis=0), 1)
-    amounts //= common
-    changed = np.concatenate(([True], (np.diff(amounts, axis=0) != 0).any(axis=1)))
-    return SharedResourceData(
-        np.ascontiguousarray(draws // common),
-        since[changed],
-        np.ascontiguousarray(amounts[changed]),
-        allowance,
-        last,
-    )
+    return in_common_units(SharedResourceData(draws, since, amounts, allowance, last))
+
+
+def in_common_units(shared: SharedResourceData) -> SharedResourceData:
+    """Return amounts in units of the greatest common divisor of all draws, rounded down.
+
+    Powers in watts would make products of solvers overflow.
+    """
+    common = np.maximum(np.gcd.reduce(shared.draws, axis=0), 1)
+    free = shared.free // common
+    # Rounding can make neighbouring amounts equal; equal ones are one piece of the profile.
+    changed = np.concatenate(([True], (np.diff(free, axis=0) != 0).any(axis=1)))
+    draws, free = np.ascontiguousarray(shared.draws // common), np.ascontiguousarray(free[changed])
+    return shared._replace(draws=draws, since=shared.since[changed], free=free)
 
 
 def _offered(problem: DispatchingProblem, until: int) -> list[tuple[int, tuple[int, ...]]]:

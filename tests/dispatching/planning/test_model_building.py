@@ -51,9 +51,7 @@ def test_equal_ends_on_a_node_are_merged() -> None:
         np.array([3, 3, 2, 1, 1]),
         np.array([[1, 9], [2, 9], [5, 9], [4, 9], [0, 9]]),
     )
-    until, on, amounts = reserved_amounts(
-        np.array([1, 3]), np.array([0]), releases, 100, outage_intervals=()
-    )
+    until, on, amounts = reserved_amounts(np.array([1, 3]), np.array([0]), releases, 100, ())
     assert (until.tolist(), on.tolist(), amounts.tolist()) == ([10, 25], [1, 0], [[3], [4]])
 
 
