@@ -39,7 +39,6 @@ class BuiltModel:
     starts: Sequence[Variable]
     placed: Callable[[], IntArray]
     hint: Callable[[Plan], dict[Variable, int]]
-    variables: int
     forbid: Callable[[], Any] | None = None
 
 
@@ -169,6 +168,5 @@ class Formulation:
             starts,
             parts.placing.placed,
             hint,
-            self.variables(data),
             None if self.forbid is None else partial(self.forbid, parts),
         )

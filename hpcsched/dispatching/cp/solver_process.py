@@ -119,7 +119,7 @@ def solve(task: Task) -> Answer:
         plan,
         outcome.objective,
         outcome.bound,
-        built.variables,
+        formulation.variables(data),
         loaded - began,
         ready - loaded,
         perf_counter() - ready,

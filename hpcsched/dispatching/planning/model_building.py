@@ -81,7 +81,10 @@ def _counted(
 ) -> Unfinished | None:
     """Select where all units are alike: one node has room for all of them."""
     total = counted.total
-    pooled = units_in_pool(system, by_priority[0]) if options.aggregated else total
+    pooled = total
+    if options.aggregated:  # all nodes together are enough for so many
+        asked = zip(system.capacity.sum(axis=0).tolist(), by_priority[0].unit_request, strict=True)
+        pooled = min(amount // of_unit for amount, of_unit in asked if of_unit)
     free = counted.free + (pooled - total if options.jobs == "pool" else 0)
     fitting = [job for job in by_priority if job.units <= free]
     if not fitting:
@@ -92,9 +95,9 @@ def _counted(
     until, first = np.unique(ends, return_index=True)
     merged = np.add.reduceat(amounts, first, axis=0) if len(first) else amounts
     jobs = tuple((by_priority if options.jobs == "all" else fitting)[: options.length])
-    asked = np.ones((len(jobs), 1), dtype=np.int64)
-    room, capacity, on = total * asked, np.array([[total]]), np.zeros_like(until)
-    selection = _unfinished(jobs, options, None, asked, capacity, room, until, on, merged)
+    ones = np.ones((len(jobs), 1), dtype=np.int64)
+    room, capacity, on = total * ones, np.array([[total]]), np.zeros_like(until)
+    selection = _unfinished(jobs, options, None, ones, capacity, room, until, on, merged)
     pool = None
     if pooled > total:
         none, last = np.zeros_like(selection.data.units), int(until.max(initial=0))
@@ -335,13 +338,6 @@ def aggregated_nodes(
     none, last = np.zeros(data.job_count, dtype=np.int64), int(until.max(initial=0))
     changes = _free(capacity, until, allocated, outage_intervals)
     return in_common_units(SharedResourceData(data.demands, *changes, none, last))
-
-
-def units_in_pool(system: System, job: WaitingJob) -> int:
-    """Return how many units of a job the amounts of all nodes together are enough for."""
-    totals = system.capacity.sum(axis=0).tolist()
-    asked = zip(totals, job.unit_request, strict=True)
-    return int(min(total // amount for total, amount in asked if amount))
 
 
 def _free(

@@ -91,5 +91,5 @@ def test_pcp21s_is_the_model_of_pcp21_whatever_jobs_ask_for() -> None:
         for choice in ("symmetric: false", "symmetric: true"):
             task = asked(dispatcher_of(f"{{name: pcp21, {choice}, orders: []}}"), problem)
             assert task.formulation.back_to_start is (choice == "symmetric: true")
-            counts.append(task.formulation.build(task.data).variables)
+            counts.append(task.formulation.variables(task.data))
         assert counts == [variables, variables]
