@@ -107,7 +107,7 @@ def _market_split(*, escape: bool) -> BuiltModel:
     model = cp.Model(equations)
     model.minimize(cp.sum([cost]))
     placed = np.zeros((0, 0), dtype=np.int64)
-    return BuiltModel(model, [], lambda: placed, lambda _: {}, 31)
+    return BuiltModel(model, [], lambda: placed, lambda _: {})
 
 
 def test_ortools_stops_where_no_better_plan_comes() -> None:

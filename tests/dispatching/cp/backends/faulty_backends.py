@@ -42,7 +42,7 @@ class Still:
         """Build nothing."""
         placed = np.zeros(data.room.shape, dtype=np.int64)
         starts = [self._start] * data.job_count
-        return BuiltModel(None, starts, lambda: placed, lambda _: {}, data.job_count)
+        return BuiltModel(None, starts, lambda: placed, lambda _: {})
 
 
 class Does(NamedTuple):
