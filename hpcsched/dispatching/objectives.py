@@ -26,15 +26,7 @@ from hpcsched.dispatching.planned_cost import (
     weighted_sum,
 )
 from hpcsched.dispatching.problem import Objective, WaitingJob
-from hpcsched.metrics.capacity import loss_of_capacity, makespan, utilization
-from hpcsched.metrics.job_metrics import (
-    area_weighted_response_time,
-    mean_bounded_slowdown,
-    mean_response_time,
-    mean_slowdown,
-    mean_wait_time,
-    specific_response_time,
-)
+from hpcsched.metrics import capacity, job_metrics
 from hpcsched.metrics.metric import Table
 from hpcsched.parameters import Listed, Params, PositiveDuration, Selects
 from hpcsched.registration import Context, builtin
@@ -104,7 +96,7 @@ class BoundedSlowdown(_OfJobs):
 
     def measure(self, jobs: Table) -> float | None:
         """Return the mean bounded slowdown."""
-        return mean_bounded_slowdown(jobs, self.tau)
+        return job_metrics.mean_bounded_slowdown(jobs, self.tau)
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the sum of bounded slowdowns."""
@@ -126,7 +118,7 @@ class Slowdown(_OfJobs):
 
     unit = RATIO
     population = "jobs that ran for at least 1 s"
-    measure = staticmethod(mean_slowdown)
+    measure = staticmethod(job_metrics.mean_slowdown)
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the sum of slowdowns (Galleguillos et al., CP 2021, section 2.2)."""
@@ -143,7 +135,7 @@ class Slowdown(_OfJobs):
 class WaitTime(_OfJobs):
     """Mean wait time; a plan that minimises it also minimises the mean response time."""
 
-    measure = staticmethod(mean_wait_time)
+    measure = staticmethod(job_metrics.mean_wait_time)
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the sum of wait times."""
@@ -159,7 +151,7 @@ class WaitTime(_OfJobs):
 class AF(_OfJobs):
     """Mean response time."""
 
-    measure = staticmethod(mean_response_time)
+    measure = staticmethod(job_metrics.mean_response_time)
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the sum of response times."""
@@ -175,7 +167,7 @@ class AF(_OfJobs):
 class AWF(_OfJobs):
     """Mean response time weighted by area."""
 
-    measure = staticmethod(area_weighted_response_time)
+    measure = staticmethod(job_metrics.area_weighted_response_time)
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the area-weighted mean response time."""
@@ -206,7 +198,7 @@ class PSF(_OfJobs):
 
     def measure(self, jobs: Table) -> float | None:
         """Return PαSF."""
-        return specific_response_time(jobs, self.alpha)
+        return job_metrics.specific_response_time(jobs, self.alpha)
 
     def planned_ratio(
         self, jobs: Sequence[WaitingJob], now: int, dinkelbach_parameter: float
@@ -225,7 +217,7 @@ class Utilization:
 
     unit = RATIO
     population = WINDOW
-    measure = staticmethod(utilization)
+    measure = staticmethod(capacity.utilization)
 
 
 @builtin(("objective", "metric"), "makespan", summary="last end less first submission")
@@ -233,7 +225,7 @@ class Makespan(_OfJobs):
     """Last end less first submission."""
 
     population = WINDOW
-    measure = staticmethod(makespan)
+    measure = staticmethod(capacity.makespan)
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the last planned end, in seconds from now."""
@@ -250,7 +242,7 @@ class LossOfCapacity:
 
     unit = RATIO
     population = f"{WINDOW}; all jobs while they waited"
-    measure = staticmethod(loss_of_capacity)
+    measure = staticmethod(capacity.loss_of_capacity)
 
 
 class Term(Params):

@@ -82,7 +82,7 @@ def _model() -> tuple[BuiltModel, list[Any]]:
     x, y, z = (cp.intvar(0, 9, name=name) for name in "xyz")
     model = cp.Model([x >= 3, y >= x + 1, z == x + y])
     model.minimize(z)
-    return BuiltModel(model, [x, y, z], _nothing, _no_hint, 3), [x, y, z]
+    return BuiltModel(model, [x, y, z], _nothing, _no_hint), [x, y, z]
 
 
 def _check_optimum(backend: Backend, limits: Limits) -> None:
@@ -131,7 +131,7 @@ def _values(backend: Backend, limits: Limits) -> list[int]:
     variables = [cp.intvar(0, 9, name=f"v{k}") for k in range(4)]
     model = cp.Model([cp.sum(variables) >= 12])
     model.minimize(cp.sum(variables))
-    built = BuiltModel(model, variables, _nothing, _no_hint, 4)
+    built = BuiltModel(model, variables, _nothing, _no_hint)
     backend.load(built).solve(limits, None)
     return [variable.value() for variable in variables]
 

@@ -29,8 +29,14 @@ def test_none_stays_none_and_a_name_becomes_a_choice() -> None:
     [
         ("{name: best-of, solver: nobody}", "dispatcher.solver: no solver is called 'nobody'"),
         ("{name: cp, solver: none}", "dispatcher.solver: no solver is called 'none'"),
-        ("{name: best-of, solver: none, orders: []}", "without a solver there have to be orders"),
-        ("{name: best-of, solver: none, budget: 1}", "a budget and time limits are for a solver"),
+        (
+            "{name: best-of, solver: none, orders: []}",
+            "without a solver there are orders",
+        ),
+        (
+            "{name: best-of, solver: none, budget: 1}",
+            "without a solver there are orders",
+        ),
         ("{name: cp, search: 9, orders: []}", "a search begins with orders"),
     ],
 )

@@ -227,11 +227,9 @@ class BestOfParams(ImproveParams):
 
     @model_validator(mode="after")
     def _check_solver(self) -> Self:
-        if self.solver == NONE and not self.orders:
-            raise ValueError("without a solver there have to be orders")
         limited = self.budget is not None or self.time_limits is not None
-        if self.solver == NONE and limited:
-            raise ValueError("a budget and time limits are for a solver")
+        if self.solver == NONE and (limited or not self.orders):
+            raise ValueError("without a solver there are orders, no budget and no time limits")
         return self
 
 

@@ -24,21 +24,16 @@ from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.dispatching.planning.plan_execution import planned_reasons
 from hpcsched.dispatching.planning.start_time_costs import least_of_each, total
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.dispatching.rules.orders import (
-    largest_area,
-    shortest_job,
-    smallest_area,
-    smallest_product,
-)
+from hpcsched.dispatching.rules import orders
 from hpcsched.dispatching.rules.workspace import open_workspace
 from hpcsched.system.system import IntArray
 
 _ORDERS: tuple[Callable[[WaitingJob], Any], ...] = (
     attrgetter("submit_time"),
-    shortest_job,
-    smallest_area,
-    largest_area,
-    smallest_product,
+    orders.shortest_job,
+    orders.smallest_area,
+    orders.largest_area,
+    orders.smallest_product,
 )
 
 WIDTHS = (8, 16, 32)

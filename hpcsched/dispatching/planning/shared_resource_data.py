@@ -5,13 +5,14 @@ resource is that of Borghesi et al. (see Galleguillos, thesis 2020, section 2.3)
 """
 
 from collections.abc import Sequence
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
 
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob, allocated_draws
 from hpcsched.system.shared_resources import longest_stay, period_of, settled_from, steps_from
-from hpcsched.system.space import Amounts, most_draw
+from hpcsched.system.space import most_draw
 from hpcsched.system.system import IntArray
 
 
@@ -66,15 +67,11 @@ def can_be_planned(problem: DispatchingProblem, jobs: Sequence[WaitingJob]) -> S
     shared_resources = problem.system.shared_resources
     if not shared_resources:
         return jobs
-    stays: dict[Amounts, int] = {}
-    found = []
-    for job in jobs:
-        draw = most_draw(problem.system, job.request)
-        if draw not in stays:
-            stays[draw] = longest_stay(shared_resources, draw)
-        if job.predicted_run_time <= stays[draw]:
-            found.append(job)
-    return found
+    stay_of = cache(partial(longest_stay, shared_resources))
+    system = problem.system
+    return [
+        job for job in jobs if job.predicted_run_time <= stay_of(most_draw(system, job.request))
+    ]
 
 
 def shared_resource_data(
