@@ -175,8 +175,6 @@ _DEATH_SECONDS = 1.0
 _KILL_SECONDS = 10.0
 """Time limit for the end of a killed process, in seconds; it may be stuck in the kernel."""
 
-_LOG_END = 4096
-
 # Not `-m`, which would look for hpcsched before the path is set.
 _COMMAND = (
     "import sys; sys.path[:] = sys.argv[1:];"
@@ -380,7 +378,7 @@ class _Child:
             cause = f"{PROCESS} was killed by {signal.Signals(-code).name}"
         else:
             cause = f"{PROCESS} ended with exit code {code}"
-        self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - _LOG_END))
+        self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - 4096))
         lines = self._log.read().decode(errors="replace").split("\n")
         return ": ".join([cause, *[line.strip() for line in lines if line.strip()][-1:]])
 

@@ -38,9 +38,6 @@ _BETWEEN_LOOKS = 100
 _SLICE_SECONDS = 0.05
 """After so long the search lets Python handle signals."""
 
-_NEVER = 1 << 62
-"""More fails than any search has."""
-
 _Functions = tuple[Callable[..., Any], ...]
 
 MEANINGS: dict[Any, tuple[PostponeMode, _Functions, _Functions]] = {
@@ -250,7 +247,7 @@ def _go_through(search: PostponeSearch, limits: Limits, count: int) -> bool:
     began = perf_counter()
     watch = Watch(limits) if isinstance(limits, StoppingRule) else None
     nodes = count + (round(limits.work * NODES) if isinstance(limits, Budget) else 0)
-    while not search.advance(nodes, _NEVER, _SLICE_SECONDS):
+    while not search.advance(nodes, 1 << 62, _SLICE_SECONDS):  # however many fails there are
         if search.nodes >= nodes:
             if watch is None:
                 return False
