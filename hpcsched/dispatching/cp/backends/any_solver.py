@@ -62,10 +62,12 @@ class AnySolver(NamedTuple):
 
     def check_installed(self) -> None:
         """Raise PluginError if CPMpy does not know the solver, or finds it not installed."""
-        try:
-            cp.SolverLookup.get(self.solver)
-        except Exception as error:
-            raise PluginError(f"solver cpmpy: {error}") from error
+        known = dict(cp.SolverLookup.base_solvers())
+        chosen = known.get(self.solver.partition(":")[0])
+        if chosen is None or not chosen.supported():
+            names = ", ".join(sorted(known))
+            message = f"expected a solver that CPMpy finds installed, found '{self.solver}'"
+            raise PluginError(f"solver cpmpy: {message}; CPMpy knows {names}")
 
     def load(self, built: BuiltModel) -> "CpmpySession":
         """Load a model into the solver."""

@@ -356,15 +356,10 @@ def test_solvers_work_in_a_process_of_their_own(case):
 class TestAnySolver:
     """Solvers that are named to CPMpy alone."""
 
-    @pytest.mark.parametrize(
-        ("solver", "message"),
-        [
-            ("simplex", "solver cpmpy: Unknown solver 'simplex', choose from ["),
-            ("gurobi", "solver cpmpy: CPM_gurobi: Install the python package"),
-        ],
-    )
-    def test_a_solver_that_is_not_there_is_named(self, solver, message, tmp_path, capsys):
+    @pytest.mark.parametrize("solver", ["simplex", "gurobi"])
+    def test_a_solver_that_is_not_there_is_named(self, solver, tmp_path, capsys):
         """Before anything runs: by `run` and by `validate`."""
+        message = f"expected a solver that CPMpy finds installed, found '{solver}'; CPMpy knows ch"
         setting = f"dispatcher={{name: joint-now, solver: {{name: cpmpy, solver: {solver}}}}}"
         for command in (["validate"], ["run", "--out", str(tmp_path / "run")]):
             assert cli.main([command[0], str(SCENARIO), *command[1:], "--set", setting]) == 1
