@@ -19,7 +19,6 @@ from hpcsched.dispatching.cp.formulations.scheduling import hcp19
 from hpcsched.dispatching.cp.solver_process import Answer, InProcess, SolverProcess, Task
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan_improver import ListPlanner
-from tests.dispatching.cp.backends.test_backends import scripted
 
 PAPERS = StoppingRule()
 
@@ -60,34 +59,6 @@ def test_a_search_goes_on_while_it_pays(
             break
         assert watch.limit == min(2 * before, rule.most) > before
     assert watch.limit == end
-
-
-@pytest.mark.parametrize(
-    ("rule", "best", "end"),
-    [search[1:] for search in SEARCHES],
-    ids=[search[0] for search in SEARCHES],
-)
-def test_a_solver_that_starts_anew_gets_the_same_limits(
-    rule: StoppingRule, best: list[int | None], end: float
-) -> None:
-    """Each longer than the one before."""
-    said = [("unknown" if cost is None else "feasible", cost) for cost in best]
-    _, run, session = scripted(*said)
-    session.solve(rule, None)
-    limits = run.limits
-    watch = Watch(rule)
-    assert limits[0] == rule.first
-    assert limits[-1] == end
-    assert limits == sorted(set(limits))
-    assert watch.limit == rule.first
-
-
-@pytest.mark.parametrize(("status", "best"), [("optimal", 3), ("infeasible", None)])
-def test_a_solver_that_is_done_is_not_asked_again(status: str, best: int | None) -> None:
-    """It has proved that its plan is the best, or that there is none."""
-    _, run, session = scripted(("unknown", None), (status, best))
-    session.solve(PAPERS, None)
-    assert run.limits == [1.0, 2.0]
 
 
 def _market_split(*, escape: bool) -> BuiltModel:
