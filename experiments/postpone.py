@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name, dispatcher in DISPATCHERS.items():
             pairing = _asked(given.folder, recorded, name.replace("'", ""), dispatcher)
             rows.append([name, *_cells(pairing, compare(pairing))])
-        table = Table.formatted(HEADER, rows, words=len(HEADER)).as_markdown()
+        table = Table(HEADER, rows, words=len(HEADER)).as_markdown()
         if given.write_docs:
             find_block(PAGE, "postpone").fill(table)
     except (HpcschedError, OSError, FailedError) as error:

@@ -42,4 +42,4 @@ def _table(
         rows.append(
             [dispatcher, *(MISSING if one is None else format(of(one), digits) for one in found)]
         )
-    return Table.formatted(["dispatcher", *predictors], rows).as_markdown()
+    return Table(["dispatcher", *predictors], rows, words=1).as_markdown()

@@ -31,7 +31,7 @@ _COLUMNS = ("kind", "name", "distribution", "version", "summary")
 def list_plugins(*, output: TableOutput) -> None:
     """List plugins: kind, name, distribution and purpose."""
     rows = manager.registry().listed()
-    table = Table.formatted(_COLUMNS, rows, words=len(_COLUMNS), name="plugins")
+    table = Table(_COLUMNS, rows, words=len(_COLUMNS), name="plugins")
     output.show([table], lambda: [dict(zip(_COLUMNS, row, strict=True)) for row in rows])
 
 

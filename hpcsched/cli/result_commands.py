@@ -151,7 +151,7 @@ def plot(
         typer.Option("--to", help="End of gantt: seconds, 2d12h or a date; the last end."),
     ] = None,
     by: Annotated[
-        Literal["user", "size", "job"] | None,
+        Literal["user", "size"] | None,
         typer.Option(help="What colours of gantt show; users if there are several, or sizes."),
     ] = None,
     force: Force = False,

@@ -163,7 +163,7 @@ def diff(
     if output.format_ == "text":
         output.write("\n".join(map(str, changes)) or none)
     else:
-        table = Table.formatted(
+        table = Table(
             ("key", *map(str, (first, second))),
             [change.cells for change in changes],
             words=3,

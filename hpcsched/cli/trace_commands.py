@@ -290,7 +290,7 @@ def presets(
         return
     found = list(preset_catalogue.read_presets().values())
     rows = [(one.name, one.about, "yes" if one.files else "no", one.licence) for one in found]
-    table = Table.formatted(_PRESET_COLUMNS, rows, words=len(_PRESET_COLUMNS), name="presets")
+    table = Table(_PRESET_COLUMNS, rows, words=len(_PRESET_COLUMNS), name="presets")
     output.show([table], lambda: [_content(one) for one in found])
 
 

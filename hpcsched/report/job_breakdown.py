@@ -20,7 +20,7 @@ from hpcsched.metrics.metric import Column
 from hpcsched.metrics.metric import Table as JobsTable
 from hpcsched.report.compared_study import ComparedStudy, tau_of
 from hpcsched.report.studied_runs import StudiedRun, short_labels
-from hpcsched.report.tables.report_table import Cell, Table, headed, shown, titled
+from hpcsched.report.tables.report_table import Cell, Table, shown, titled
 from hpcsched.report.tables.run_comparison import baseline_marked, percent_of, value_text
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.columns import JOB_COLUMNS
@@ -475,10 +475,9 @@ def breakdown_table(breakdown: JobBreakdown) -> Table:
     Values of other schedules than the baseline have their percentage of the baseline's in brackets.
     """
     base = breakdown.baseline
-    rows: list[tuple[Cell, ...]] = []
-    begins = []
+    rows: list[Sequence[Cell]] = []
+    sections = []
     for metric, unit in breakdown.units.items():
-        begins.append((len(rows), f"{metric}, in {unit}" if unit else metric))
         for one in breakdown.classes:
             share, values = one.area_percent[base], one.values[metric]
             cells = (
@@ -487,10 +486,11 @@ def breakdown_table(breakdown: JobBreakdown) -> Table:
             )
             area = shown(None) if share is None else f"{share:.1f}"
             rows.append((one.name, one.jobs[base], area, *cells))
-    titles = ((title, "") for title in baseline_marked(breakdown.labels, base))
-    header = (*headed(breakdown.kind, "jobs", "area [%]"), *titles)
-    figures = frozenset(range(1, len(header)))
-    return replace(_table(breakdown, header, rows), figures=figures, sections=tuple(begins))
+            sections.append(f"{metric}, in {unit}" if unit else metric)
+    header = (breakdown.kind, "jobs", "area [%]", *baseline_marked(breakdown.labels, base))
+    return replace(
+        breakdown_values(breakdown), header=header, rows=rows, words=1, sections=sections
+    )
 
 
 def breakdown_values(breakdown: JobBreakdown) -> Table:
@@ -506,17 +506,12 @@ def breakdown_values(breakdown: JobBreakdown) -> Table:
             zip(breakdown.schedules, one.values[metric], strict=True)
         )
     ]  # fmt: skip
-    about = (breakdown.kind, "metric", "unit", "run", "directory", "jobs", "area_percent")
-    return _table(breakdown, headed(*about, "value", "percent_of_baseline"), rows)
-
-
-def _table(
-    breakdown: JobBreakdown,
-    header: tuple[tuple[str, str], ...],
-    rows: Sequence[tuple[Cell, ...]],
-) -> Table:
+    header = (
+        *(breakdown.kind, "metric", "unit", "run", "directory", "jobs", "area_percent"),
+        *("value", "percent_of_baseline"),
+    )
     name, title = f"by_{breakdown.kind}", f"By {breakdown.title}"
-    return Table(name, title, header, tuple(rows), tuple(_notes(breakdown)))
+    return Table(header, rows, name, title, tuple(_notes(breakdown)))
 
 
 def _notes(breakdown: JobBreakdown) -> Iterator[str]:

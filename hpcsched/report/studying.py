@@ -27,8 +27,8 @@ from hpcsched.report.studied_runs import Study, open_study
 from hpcsched.report.tables.report_table import Table
 from hpcsched.report.tables.run_comparison import (
     Comparison,
+    Figures,
     LogColumn,
-    LogFigures,
     compare_runs,
     comparison_content,
     comparison_table,
@@ -142,28 +142,17 @@ class _NoRounds:
         raise LookupError("the log has no dispatching rounds")
 
 
-def _figures(parts: Assembly, jobs: pa.Table) -> LogFigures:
+def _figures(parts: Assembly, jobs: pa.Table) -> Figures:
     """Return the metrics and the objective over jobs; None for a metric of rounds."""
-    tables = RunTables(
-        ArrowTable(jobs),
-        _NoRounds(),
-        parts.capacity,
-        down_amounts(parts.outages, parts.system),
-    )
+    down = down_amounts(parts.outages, parts.system)
+    tables = RunTables(ArrowTable(jobs), _NoRounds(), parts.capacity, down)
     failed: dict[str, str] = {}
-    return LogFigures(
-        {
-            name: measured("metric", name, chosen.metric, tables, failed)
-            for name, chosen in parts.metrics().items()
-        },
-        measured(
-            "objective",
-            parts.scenario.objective.plugin_name,
-            parts.objective,
-            tables.jobs,
-            failed,
-        ),
-    )
+    found: dict[str | None, float | None] = {
+        name: measured("metric", name, chosen.metric, tables, failed)
+        for name, chosen in parts.metrics().items()
+    }
+    name = parts.scenario.objective.plugin_name
+    return found | {None: measured("objective", name, parts.objective, tables.jobs, failed)}
 
 
 @dataclass(frozen=True, repr=False)
@@ -231,7 +220,7 @@ class StudyComparison:
         DuckDB also take the comparison itself as a data frame.
         """
         table = values_table(self.comparison)
-        names = [name for name, _ in table.columns]
+        names = table.header
         kinds = {"value": pa.float64(), "percent_of_baseline": pa.float64()}
         return pa.table(
             {

@@ -157,10 +157,11 @@ class Replay:
         from hpcsched.report.tables.run_comparison import value_text  # noqa: PLC0415
 
         values = [("objective", self.objective), *self.metrics.items()]
-        return Table.formatted(
+        return Table(
             ("metric", "value"),
             [(name, value_text(value, None)) for name, value in values],
             name="replay",
+            words=1,
         )
 
     def __str__(self) -> str:

@@ -318,12 +318,15 @@ def evaluation_table(figures: Sequence[PredictorFigures]) -> Table:
     for one in figures:
         if one.rules:
             sections.append((f"jobs by rule: {one.predictor}", _rule_rows(one, figures)))
-    return Table.of_sections(
+    return Table(
         ["", *(one.predictor for one in figures)],
-        sections,
-        name="predictors",
-        title="Predictors",
-        notes=_LEGEND,
+        [row for _, rows in sections for row in rows],
+        "predictors",
+        "Predictors",
+        _LEGEND,
+        words=1,
+        sections=[title for title, rows in sections for _ in rows],
+        heading=False,
     )
 
 
@@ -361,7 +364,7 @@ def values_table(figures: Sequence[PredictorFigures]) -> Table:
             by = rule.pop("rule")
             rows += ((title, by, name, value) for name, value in rule.items())
     columns = ("predictor", "rule", "figure", "value")
-    return Table("predictors", "Predictors", tuple((name, "") for name in columns), tuple(rows))
+    return Table(columns, rows, "predictors", "Predictors")
 
 
 def _rows(figures: Sequence[PredictorFigures]) -> Iterator[list[str]]:

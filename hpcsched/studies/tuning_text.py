@@ -5,7 +5,7 @@ from typing import Any
 
 from hpcsched.metrics.column_sums import no_less
 from hpcsched.report.compared_study import QUANTITIES
-from hpcsched.report.tables.report_table import Cell, Table, headed
+from hpcsched.report.tables.report_table import Cell, Table
 from hpcsched.report.tables.study_tables import ends
 from hpcsched.studies.tuning_study import Trial, TuningStudy
 
@@ -30,10 +30,10 @@ def trials_table(study: TuningStudy) -> Table:
         *(f"Trial {trial.number} failed: {trial.message}" for trial in failed[:1]),
     ]
     return Table(
+        ("trial", *short_names(paths), "objective"),
+        rows,
         "trials",
         "The best trials, on the training window",
-        headed("trial", *short_names(paths), "objective"),
-        tuple(rows),
         tuple(notes),
     )
 
@@ -66,17 +66,14 @@ def later_table(study: TuningStudy) -> Table:
         means = (one.base, one.variant, one.mean)
         rows.append((quantity, unit, one.jobs, *means, *bounds, *shares, one.verdict))
     columns = (
-        *headed("quantity", "unit", "jobs", "as_it_is", "tuned", "mean_difference"),
-        *headed("lower", "upper"),
-        ("less", "%"),
-        ("more", "%"),
-        *headed("verdict"),
+        *("quantity", "unit", "jobs", "as_it_is", "tuned", "mean_difference"),
+        *("lower", "upper", "less [%]", "more [%]", "verdict"),
     )
     return Table(
+        columns,
+        rows,
         "later",
         "The best trial on the later window, which the search has not seen",
-        columns,
-        tuple(rows),
         ("Differences of the same jobs, tuned less as it is, with 95 % intervals.",),
     )
 

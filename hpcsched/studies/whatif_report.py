@@ -20,7 +20,7 @@ from hpcsched.report.figures.chart_parts import (
 )
 from hpcsched.report.job_breakdown import KINDS, TITLES, job_classes
 from hpcsched.report.page.page import PAGE_WIDTH, interactive, render
-from hpcsched.report.tables.report_table import Cell, Table, duration_text, headed
+from hpcsched.report.tables.report_table import Cell, Table, duration_text
 from hpcsched.report.tables.study_tables import INTERVAL_NOTE, ends
 from hpcsched.studies.job_differences import (
     COMPARED,
@@ -72,19 +72,17 @@ def variants_table(study: WhatIfStudy) -> Table:
         return (name, changes, value, change, *metrics, figures.submitted, figures.ran)
 
     columns = (
-        *headed("variant", "changes", "objective"),
-        ("change", "%"),
-        ("mean_wait_time", "s"),
-        *headed("mean_bounded_slowdown", "utilization", "submitted", "ran"),
+        *("variant", "changes", "objective", "change [%]", "mean_wait_time [s]"),
+        *("mean_bounded_slowdown", "utilization", "submitted", "ran"),
     )
     rows = [row(BASE, "", study.base.figures)]
     rows += [row(one.name, one.changes, one.outcome.figures) for one in study.variants]
     skipped = ", ".join(f"{count} {why}" for why, count in study.base.figures.skipped.items())
     return Table(
+        columns,
+        rows,
         "variants",
         f"Variants of {study.whatif.scenario}, by {study.objective}",
-        columns,
-        tuple(rows),
         (
             f"The base has read {study.base.figures.read} records"
             + (f" and skipped {skipped}." if skipped else "."),
@@ -102,10 +100,10 @@ def differences_table(study: WhatIfStudy) -> Table:
         for found in (one.differences[quantity],)
     ]
     return Table(
+        ("variant", "quantity", "unit", *_COLUMNS),
+        rows,
         "differences",
         "Differences of the same jobs from the base",
-        (*headed("variant", "quantity", "unit"), *_COLUMNS),
-        tuple(rows),
         (
             "A difference is the variant's value less the base's: below 0 the jobs fare better.",
             "within noise: the interval of the mean difference contains 0. Of 20 variants that"
@@ -125,10 +123,10 @@ def class_table(study: WhatIfStudy, kind: str, variants: Sequence[Variant]) -> T
         for name, found in class_differences(study.base, one.outcome, quantity, classes)
     ]
     return Table(
+        ("variant", kind, "quantity", "unit", *_COLUMNS),
+        rows,
         f"by_{kind}",
         f"Differences of the same jobs from the base, by {TITLES.get(kind, kind)}",
-        (*headed("variant", kind, "quantity", "unit"), *_COLUMNS),
-        tuple(rows),
         (_FEWER, _INTERVALS),
     )
 
@@ -144,10 +142,10 @@ def gains_table(study: WhatIfStudy, variant: Variant) -> Table:
         shown = [*found[:_MOST_SHOWN], *found[-_MOST_SHOWN:]]
     left_out = len(found) - len(shown)
     return Table(
+        ("kind", "class", *_COLUMNS),
+        [(kind, name, *_difference(one)) for kind, name, one in shown],
         "gains",
         f"Who waits less and who waits longer: {variant.name}",
-        (*headed("kind", "class"), *_COLUMNS),
-        tuple((kind, name, *_difference(one)) for kind, name, one in shown),
         (
             "Wait times in seconds; from the largest gain over all jobs of the class to the"
             " largest loss.",
@@ -158,10 +156,8 @@ def gains_table(study: WhatIfStudy, variant: Variant) -> Table:
 
 
 _COLUMNS = (
-    *headed("jobs", "base", "variant_mean", "mean_difference", "lower", "upper"),
-    ("less", "%"),
-    ("more", "%"),
-    *headed("verdict"),
+    *("jobs", "base", "variant_mean", "mean_difference", "lower", "upper"),
+    *("less [%]", "more [%]", "verdict"),
 )
 
 

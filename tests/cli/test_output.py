@@ -15,7 +15,7 @@ from hpcsched.errors import InputError
 from hpcsched.report.tables.report_table import Table
 
 TABLES = [
-    Table(name, name.capitalize(), (("run", ""), ("wait", "s")), (("a", 7.5),))
+    Table(("run", "wait [s]"), [("a", 7.5)], name, name.capitalize())
     for name in ("first", "second")
 ]
 

@@ -84,7 +84,7 @@ def write_experiment(folder: Path) -> Study:
 
 def table_rows(table: Table, **wanted: Any) -> list[dict[str, Any]]:
     """Return the rows of a table with some values, by column."""
-    names = [name for name, _ in table.columns]
+    names = [name.partition(" [")[0] for name in table.header]
     found = [dict(zip(names, row, strict=True)) for row in table.rows]
     return [row for row in found if all(row[key] == value for key, value in wanted.items())]
 

@@ -22,7 +22,7 @@ from tests.report.studies import pair
         ("load", ["--resource", "mem"]),
         ("decision-time", []),
         ("gantt", ["--from", "0", "--to", "200", "--resource", "gpu"]),
-        ("gantt", ["--to", "2min", "--by", "job"]),
+        ("gantt", ["--to", "2min", "--by", "size"]),
     ],
 )
 def test_every_kind(kind: str, options: list[str], tmp_path: Path) -> None:

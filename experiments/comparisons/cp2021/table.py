@@ -27,7 +27,7 @@ def as_markdown(finished: Finished, trace: str) -> str:
     Times are means over rounds and those of whole runs, by the clock. *Fallbacks* are
     the rounds in which the solver had no plan, and a list plan was carried out.
     """
-    return Table.formatted(HEADER, _rows(finished, trace)).as_markdown()
+    return Table(HEADER, list(_rows(finished, trace)), words=1).as_markdown()
 
 
 def _rows(finished: Finished, trace: str) -> Iterator[tuple[str, ...]]:

@@ -32,7 +32,7 @@ def models_table(finished: Finished, system: str) -> str:
     Decision times are means over all rounds, by the clock. Counts of plans are of the rounds that
     asked the solver.
     """
-    return Table.formatted(COLUMNS, _rows(finished, system), words=2).as_markdown()
+    return Table(COLUMNS, list(_rows(finished, system)), words=2).as_markdown()
 
 
 def _rows(finished: Finished, system: str) -> Iterator[Sequence[str]]:

@@ -26,7 +26,7 @@ def as_markdown(comparison: Comparison) -> str:
                 _milliseconds(comparison.results.get((name, row.run))),
             ]
         rows.append(line)
-    return Table.formatted(header, rows, words=2).as_markdown()
+    return Table(header, rows, words=2).as_markdown()
 
 
 def effort(results: Results) -> str:

@@ -29,7 +29,7 @@ def half_table(shares: Shares, titles: Titles, half: str) -> str:
         for k, log in enumerate(LOGS):
             line += [_printed(row, half, k), _percent(shares.share(row, log, half))]
         rows.append(line)
-    return Table.formatted(header, rows, words=2).as_markdown()
+    return Table(header, rows, words=2).as_markdown()
 
 
 def baseline_table(shares: Shares, titles: Titles) -> str:
@@ -44,7 +44,7 @@ def baseline_table(shares: Shares, titles: Titles) -> str:
                 digits = 4 if objective == "BSLD" else 1
                 line.append(MISSING if value is None else f"{value:.{digits}f}")
             rows.append(line)
-    return Table.formatted(["half", "log", *titles.values()], rows, words=2).as_markdown()
+    return Table(["half", "log", *titles.values()], rows, words=2).as_markdown()
 
 
 def last_table(shares: Shares, titles: Titles) -> str:
@@ -67,7 +67,7 @@ def last_table(shares: Shares, titles: Titles) -> str:
         "all jobs",
         "without the last",
     ]
-    return Table.formatted(header, rows, words=4).as_markdown()
+    return Table(header, rows, words=4).as_markdown()
 
 
 def delayed_table(shares: Shares, titles: Titles) -> str:
@@ -87,7 +87,7 @@ def delayed_table(shares: Shares, titles: Titles) -> str:
                     f"{min(there):.1f} to {max(there):.1f}",
                 ]
             )
-    return Table.formatted(
+    return Table(
         ["objective", "dispatcher", "paper", "as logged", "mean", "range"], rows, words=2
     ).as_markdown()
 

@@ -36,7 +36,7 @@ def times(finished: Finished, paper: Paper, printing: Printing) -> str:
     Times are means over rounds and those of whole runs, by the clock. `variables` are the decision
     variables of a model, as a mean over the rounds that asked the solver.
     """
-    return Table.formatted(TIMES, _times(finished, paper, printing)).as_markdown()
+    return Table(TIMES, list(_times(finished, paper, printing)), words=1).as_markdown()
 
 
 def _times(finished: Finished, paper: Paper, printing: Printing) -> Iterator[Sequence[str]]:
@@ -67,7 +67,7 @@ def searches(finished: Finished, paper: Paper, printing: Printing) -> str:
 
     Those in which the solver crashed or found no plan are in neither of the last two columns.
     """
-    return Table.formatted(SEARCHES, _searches(finished, paper, printing)).as_markdown()
+    return Table(SEARCHES, list(_searches(finished, paper, printing)), words=1).as_markdown()
 
 
 def _searches(finished: Finished, paper: Paper, printing: Printing) -> Iterator[Sequence[str]]:
@@ -108,7 +108,7 @@ def served_table(paper: Paper, figure: Bars, served: ServedRuns) -> str:
         one = served.get((dispatcher, letter))
         name = f"{paper.names[dispatcher]}-{letter}"
         rows.append([name, *([MISSING] * 3 if one is None else _served(one))])
-    return Table.formatted(header, rows).as_markdown()
+    return Table(header, rows, words=1).as_markdown()
 
 
 def _served(one: Served) -> list[str]:
@@ -123,7 +123,7 @@ def _spread(spread: Spread, digits: str) -> str:
 
 def rounds(finished: Finished, paper: Paper, printing: Printing) -> str:
     """Return how the decisions of a table's runs compare with list scheduling, by rounds."""
-    return Table.formatted(ROUNDS, _rounds(finished, paper, printing)).as_markdown()
+    return Table(ROUNDS, list(_rounds(finished, paper, printing)), words=1).as_markdown()
 
 
 def _rounds(finished: Finished, paper: Paper, printing: Printing) -> Iterator[Sequence[str]]:

@@ -56,7 +56,7 @@ def means_table(finished: Finished) -> str:
                     _shown(_mean(figures, log, finished.axes[WINDOW], label)),
                 ]
         rows.append(row)
-    return Table.formatted(header, rows).as_markdown()
+    return Table(header, rows, words=1).as_markdown()
 
 
 def windows_table(finished: Finished, log: str) -> str:
@@ -70,7 +70,7 @@ def windows_table(finished: Finished, log: str) -> str:
         found = [figures.get((log, window, name)) for name in names]
         ratios = [_ratio(figures, log, window, name) for name in others]
         rows.append([f"{int(window):,}", *map(_shown, found), *map(_shown, ratios)])
-    return Table.formatted(header, rows, words=0).as_markdown()
+    return Table(header, rows, words=0).as_markdown()
 
 
 def behind(finished: Finished) -> Iterator[str]:

@@ -33,7 +33,7 @@ def ratios_of(pairing: Pairing, column: str) -> Floats:
 
 def ratios(paper: Paper, pairings: Pairings) -> str:
     """Return the distribution of each ratio over the problems of which both values are known."""
-    return Table.formatted(RATIOS, _ratios(paper, pairings), words=2).as_markdown()
+    return Table(RATIOS, list(_ratios(paper, pairings)), words=2).as_markdown()
 
 
 def _ratios(paper: Paper, pairings: Pairings) -> Iterator[Sequence[str]]:
@@ -69,7 +69,7 @@ def counts(paper: Paper, pairings: Pairings) -> str:
         "not solved by the first",
         "not solved by the other",
     ]
-    return Table.formatted(header, zip(names, *columns, strict=True)).as_markdown()
+    return Table(header, list(zip(names, *columns, strict=True)), words=1).as_markdown()
 
 
 def _counts(one: Counts) -> list[str]:
@@ -87,7 +87,7 @@ def groups(paper: Paper, pairings: Pairings) -> str:
     columns: list[Sequence[str]] = []
     for key, pairing in pairings.items():
         columns += [[f"{share:.1f}" for share in paper.groups[key]], _groups(compare(pairing))]
-    return Table.formatted(header, zip("123", *columns, strict=True)).as_markdown()
+    return Table(header, list(zip("123", *columns, strict=True)), words=1).as_markdown()
 
 
 def _groups(found: Comparison) -> Sequence[str]:

@@ -77,18 +77,6 @@ class Look(NamedTuple):
     label: str = ""
 
 
-def lighter(colour: str, white: float) -> str:
-    """Return a colour mixed with white, a share from 0 to 1.
-
-    Examples
-    --------
-    >>> lighter("#000080", 0.5)
-    '#8080C0'
-    """
-    parts = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
-    return "#" + "".join(f"{round(part + (255 - part) * white):02X}" for part in parts)
-
-
 def chart_config(font_size: int = FONT_SIZE) -> dict[str, Any]:
     """Return the Vega-Lite configuration that all figures share."""
     text: dict[str, Any] = {
@@ -544,13 +532,7 @@ def description(chart: Chart, font_size: int = FONT_SIZE) -> dict[str, Any]:
 
 
 def file_content(chart: Chart, kind: str, dots: int = DOTS) -> bytes:
-    """Return the content of a figure's file.
-
-    Parameters
-    ----------
-    dots
-        Dots per inch of pixels.
-    """
+    """Return the content of a figure's file."""
     import vl_convert  # noqa: PLC0415 (it holds a browser's engine of JavaScript)
 
     vectors = _numbered(vl_convert.vegalite_to_svg(description(chart)))
@@ -588,13 +570,7 @@ def _ordered(document: bytes) -> bytes:
 
 
 def write_figure(chart: Chart, path: Path, *, force: bool = False, dots: int = DOTS) -> None:
-    """Draw a figure and write it, whole or not at all.
-
-    Parameters
-    ----------
-    dots
-        Dots per inch of pixels.
-    """
+    """Draw a figure and write it, whole or not at all."""
     kind = format_of(path)
     # Before drawing, which may take a while.
     check_target(path, force=force)

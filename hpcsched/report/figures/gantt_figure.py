@@ -45,31 +45,31 @@ Time = int | str
 """A time as `simulated_second` takes it."""
 
 
-class JobAbout(NamedTuple):
-    """Attributes of a job in a Gantt chart.
+class GanttJob(NamedTuple):
+    """A job within the window.
 
     Attributes
     ----------
-    user
-        Number of the user; None if the trace has none.
-    area
-        Amount of the resource type times seconds within the window.
+    amount, area
+        Amount of the resource type of a unit, and of all units times seconds within the window.
+    units
+        Units by node.
     """
 
+    job_id: int
+    start: int
+    end: int
     user: int | None
-    nodes: int
+    amount: int
+    units: Mapping[int, int]
     area: int
 
 
 class JobRectangle(NamedTuple):
     """Rectangle of a job on a node, or on neighbouring nodes of a group that it fills.
 
-    Separate shares of one node have a rectangle each.
-
     Attributes
     ----------
-    begin, end
-        Simulated seconds.
     low, high
         Bounds of the share of the node's capacity, from 0 to 1; 0 and *n* for *n* whole nodes.
     """
@@ -91,17 +91,7 @@ class NodeOutage(NamedTuple):
 
 
 class Window(NamedTuple):
-    """A run's jobs on the nodes that have a resource type, in a window of time.
-
-    Attributes
-    ----------
-    begin, end
-        Bounds of the window, in simulated seconds.
-    nodes
-        Nodes with capacity of the resource type, by ascending number.
-    jobs
-        Attributes of the jobs, by number.
-    """
+    """A run's jobs on the nodes that have a resource type, in a window of time."""
 
     run: StudiedRun
     resource: str
@@ -111,7 +101,7 @@ class Window(NamedTuple):
     rectangles: tuple[JobRectangle, ...]
     nodes: tuple[int, ...]
     down: tuple[NodeOutage, ...]
-    jobs: Mapping[int, JobAbout]
+    jobs: Mapping[int, GanttJob]
 
 
 def gantt_windows(
@@ -120,23 +110,15 @@ def gantt_windows(
     begin: Time | None,
     end: Time | None,
 ) -> Iterator[Window]:
-    """Yield the window of each run.
-
-    Parameters
-    ----------
-    resource
-        Resource type; None is the system's first.
-    begin, end
-        Bounds; None is the first start or the last end of all runs of the trace.
-    """
+    """Yield the window of each run; without bounds, it is that of all runs of the trace."""
     spans = [(one.group, *_span(one)) for one in runs]
     for one in runs:
         starts, ends = zip(*(span for group, *span in spans if group == one.group), strict=True)
         since = min(starts) if begin is None else _second(one, begin)
         until = max(ends) if end is None else _second(one, end)
         system = read_system(one.run.scenario_path)
-        wanted = resource or system.resource_types[0]
-        yield _window(one, system, checked_resource(one, system, wanted), since, until)
+        wanted = checked_resource(one, system, resource or system.resource_types[0])
+        yield _window(one, system, wanted, since, until)
 
 
 def _second(one: StudiedRun, given: Time) -> int:
@@ -150,8 +132,8 @@ def _span(one: StudiedRun) -> tuple[int, int]:
 
 def _window(one: StudiedRun, system: System, resource: str, begin: int, end: int) -> Window:
     amounts = system.capacity[:, system.resource_types.index(resource)].tolist()
-    placed = _jobs_in_window(one, resource, begin, end)
-    found = _rectangles(placed, amounts, system.group_of.tolist(), begin, end)
+    jobs = _jobs_in_window(one, resource, begin, end)
+    found = _rectangles(jobs, amounts, system.group_of.tolist(), begin, end)
     down = tuple(
         NodeOutage(node, max(start, begin), min(over, end))
         for node, start, over in zip(
@@ -168,43 +150,29 @@ def _window(one: StudiedRun, system: System, resource: str, begin: int, end: int
         )
         raise InputError(Finding("empty-window", message))
     nodes = tuple(node for node, amount in enumerate(amounts) if amount)
-    jobs = {job.job_id: job.about for job in placed}
-    return Window(one, resource, begin, end, system, found, nodes, down, jobs)
+    by_number = {job.job_id: job for job in jobs}
+    return Window(one, resource, begin, end, system, found, nodes, down, by_number)
 
 
-class _Placed(NamedTuple):
-    """A job within the window: times, amount of a unit, units by node, attributes."""
-
-    start: int
-    end: int
-    job_id: int
-    amount: int
-    units: Mapping[int, int]
-    about: JobAbout
-
-
-def _jobs_in_window(one: StudiedRun, resource: str, begin: int, end: int) -> list[_Placed]:
+def _jobs_in_window(one: StudiedRun, resource: str, begin: int, end: int) -> list[GanttJob]:
     """Return the jobs that run within a window, by start and number."""
     found = []
     names = ("job_id", "start_time", "end_time", "units", "nodes", "node_units", "unit_request")
     for part in one.run.jobs.parts(*names, "user"):
-        inside = part.filter(
-            pc.and_(pc.less(part["start_time"], end), pc.greater(part["end_time"], begin))
-        )
+        start, over = part["start_time"], part["end_time"]
         # Jobs that take no time hold nothing, and would have no width.
-        inside = inside.filter(pc.greater(inside["end_time"], inside["start_time"]))
-        for row in inside.to_pylist():
+        inside = pc.and_(pc.less(start, end), pc.greater(over, pc.max_element_wise(start, begin)))
+        for row in part.filter(inside).to_pylist():
             start, over, amount = row["start_time"], row["end_time"], row["unit_request"][resource]
             area = amount * row["units"] * (min(over, end) - max(start, begin))
-            about = JobAbout(row["user"], len(row["nodes"]), area)
             units = dict(zip(row["nodes"], row["node_units"], strict=True))
-            found.append(_Placed(start, over, row["job_id"], amount, units, about))
+            found.append(GanttJob(row["job_id"], start, over, row["user"], amount, units, area))
     # By start, then by number: equal runs give equal charts whatever the order of the file.
     return sorted(found, key=lambda job: (job.start, job.job_id))
 
 
 def _rectangles(
-    placed: Sequence[_Placed],
+    jobs: Sequence[GanttJob],
     capacity: Sequence[int],
     group_of: Sequence[int],
     begin: int,
@@ -213,7 +181,7 @@ def _rectangles(
     free: dict[int, list[tuple[int, int]]] = {}
     leaving: list[tuple[int, int, tuple[tuple[int, int], ...]]] = []
     found: list[JobRectangle] = []
-    for job in placed:
+    for job in jobs:
         # Ends come before starts of the same second: the node is free again.
         while leaving and leaving[0][0] <= job.start:
             _, node, shares = heappop(leaving)
@@ -264,14 +232,13 @@ def _take(free: list[tuple[int, int]], amount: int) -> tuple[tuple[int, int], ..
     return tuple(taken)
 
 
-By = Literal["user", "size", "job"]
-"""Attributes of jobs that colours can show; `job` only tells neighbours apart."""
+By = Literal["user", "size"]
+"""Attributes of jobs that colours can show."""
 
 _OTHERS, _DOWN, _OUT = "others", "#595959", "out of service"
 _LARGEST_SHOWN = 7
 """Largest number of users with a colour of their own."""
 _USER_COLOURS = ("blue", "orange", "green", "purple", "sky blue", "vermilion", "yellow", "grey")
-_JOB_COLOURS = ("sky blue", "orange", "green", "yellow", "purple", "light grey")
 _SIZES = {
     1: ("1 node", "#FDE725"),
     4: ("2 to 4 nodes", "#5EC962"),
@@ -343,26 +310,23 @@ def gantt_figure(
 
 def _colours(found: Sequence[Window], by: By | None) -> _Colours:
     """Return the colours of jobs, alike in all panels."""
-    jobs = {(one.run.name, job): about for one in found for job, about in one.jobs.items()}
-    if by is None:
-        users = {about.user for about in jobs.values()} - {None}
-        by = "user" if len(users) > 1 else "size"
-    if by == "job":
-        of_job = {(run, job): str(job % len(_JOB_COLOURS)) for run, job in jobs}
-        of_category = {str(k): PALETTE[name] for k, name in enumerate(_JOB_COLOURS)}
-    elif by == "size":
-        of_job = {key: _size(about) for key, about in jobs.items()}
+    jobs = {(one.run.name, number): job for one in found for number, job in one.jobs.items()}
+    areas: Counter[int | None] = Counter()
+    for job in jobs.values():
+        areas[job.user] += job.area
+    if by == "size" or (by is None and len(areas.keys() - {None}) < 2):
+        of_job = {
+            key: next(name for most, (name, _) in _SIZES.items() if len(job.units) <= most)
+            for key, job in jobs.items()
+        }
         used = set(of_job.values())
         of_category = {name: colour for name, colour in _SIZES.values() if name in used}
     else:
-        areas: Counter[int | None] = Counter()
-        for about in (about for one in found for about in one.jobs.values()):
-            areas[about.user] += about.area
         largest = sorted(areas, key=lambda user: (-areas[user], user is None, user or 0))
         # A category of one user less would not be shorter.
         count = _LARGEST_SHOWN if len(largest) > len(_USER_COLOURS) else len(largest)
         names = {user: "no user" if user is None else f"user {user}" for user in largest[:count]}
-        of_job = {key: names.get(about.user, _OTHERS) for key, about in jobs.items()}
+        of_job = {key: names.get(job.user, _OTHERS) for key, job in jobs.items()}
         shades = [PALETTE[name] for name in _USER_COLOURS]
         of_category = dict(zip(names.values(), shades, strict=False))
         if count < len(largest):
@@ -370,10 +334,6 @@ def _colours(found: Sequence[Window], by: By | None) -> _Colours:
     if any(window.down for window in found):
         of_category[_OUT] = _DOWN
     return _Colours(of_category, of_job)
-
-
-def _size(about: JobAbout) -> str:
-    return next(name for most, (name, _) in _SIZES.items() if about.nodes <= most)
 
 
 def _strip(window: Window, time: TimeAxis) -> alt.Chart:
@@ -426,12 +386,7 @@ def _nodes(
 
     x = time.x("begin", labelled=labelled)
     shown = alt.Scale(domain=list(colours.of_category), range=list(colours.of_category.values()))
-    # Categories that are numbers only tell neighbours apart.
-    legend = (
-        None
-        if "0" in colours.of_category
-        else alt.Legend(columns=4, symbolType="square", symbolSize=60, symbolStrokeWidth=0)
-    )
+    legend = alt.Legend(columns=4, symbolType="square", symbolSize=60, symbolStrokeWidth=0)
     places: dict[str, Any] = {
         "x": x,
         "x2": "end",

@@ -5,6 +5,8 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from hpcsched.terminal import visible
@@ -94,20 +96,6 @@ NAMES_OF_RUNS = ("run", "configuration", "baseline")
 """Columns with names of runs or configurations."""
 
 Cell = str | int | float | None
-Section = tuple[str, Sequence[Sequence[str]]]
-"""The title of a section, and its rows."""
-
-
-def headed(*titles: str) -> tuple[tuple[str, str], ...]:
-    """Return columns with their units, which stand in brackets.
-
-    Examples
-    --------
-    >>> headed("run", "area [%]")
-    (('run', ''), ('area', '%'))
-    """
-    parts = (title.removesuffix("]").partition(" [") for title in titles)
-    return tuple((name, unit) for name, _, unit in parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,91 +104,43 @@ class Table:
 
     Attributes
     ----------
+    header
+        Name of each column, with its unit in brackets: `wait [s]`.
+    rows
+        Exact values, or formatted text; None is a missing value.
     name
         Key of the table in JSON, and its LaTeX label.
     title
         Heading in text and Markdown, caption in LaTeX.
-    columns
-        Name and unit of each column; the unit is empty for text and ratios.
-    rows
-        Exact values; None is a missing value.
     notes
         Footer: population, bounds and method of the figures.
-    figures
-        Columns of formatted figures, aligned to the right like columns of numbers.
+    words
+        Number of first columns that hold words, where the others hold formatted figures; None:
+        columns of numbers hold figures.
     sections
-        Index of the first row, and title, of each section; empty for a table without sections.
+        Title of the section of each row; empty for a table without sections.
     heading
         Whether text and Markdown begin with the title.
     labels
         Labels by name, shown to people in the columns `NAMES_OF_RUNS`, not in CSV and JSON.
     """
 
-    name: str
-    title: str
-    columns: tuple[tuple[str, str], ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    notes: tuple[str, ...] = ()
-    figures: frozenset[int] = frozenset()
-    sections: tuple[tuple[int, str], ...] = ()
+    header: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    name: str = "table"
+    title: str = ""
+    notes: Sequence[str] = ()
+    words: int | None = None
+    sections: Sequence[str] = ()
     heading: bool = True
     labels: Mapping[str, str] = field(default_factory=dict)
 
-    @classmethod
-    def formatted(
-        cls,
-        header: Sequence[str],
-        rows: Iterable[Sequence[str]],
-        *,
-        words: int = 1,
-        name: str = "table",
-        title: str = "",
-        notes: Sequence[str] = (),
-    ) -> "Table":
-        """Return a table of formatted text; without a title it has no heading.
-
-        Parameters
-        ----------
-        words
-            Number of first columns that hold words; the others hold figures.
-        """
-        return cls(
-            name,
-            title,
-            tuple((column, "") for column in header),
-            tuple(map(tuple, rows)),
-            tuple(notes),
-            frozenset(range(words, len(header))),
-            heading=bool(title),
-        )
-
-    @classmethod
-    def of_sections(
-        cls,
-        header: Sequence[str],
-        sections: Iterable[Section],
-        *,
-        name: str,
-        title: str,
-        notes: Sequence[str] = (),
-    ) -> "Table":
-        """Return a table of formatted text in sections, without a heading."""
-        rows: list[Sequence[str]] = []
-        begins = []
-        for section, lines in sections:
-            begins.append((len(rows), section))
-            rows += lines
-        table = cls.formatted(header, rows, name=name, title=title, notes=notes)
-        return replace(table, sections=tuple(begins), heading=False)
-
-    @property
-    def header(self) -> list[str]:
-        """Column names with their units."""
-        return [one_line(f"{name} [{unit}]" if unit else name) for name, unit in self.columns]
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "header", list(map(one_line, self.header)))
 
     def shown(self) -> list[list[str]]:
         """Return the rows as text for people."""
-        labels = [self.labels if name in NAMES_OF_RUNS else {} for name, _ in self.columns]
+        labels = [self.labels if name in NAMES_OF_RUNS else {} for name in self.header]
         return [
             [
                 one_line(own.get(text, text))
@@ -211,10 +151,11 @@ class Table:
 
     def is_number(self, column: int) -> bool:
         """Return whether a column holds figures, which are aligned to the right."""
+        if self.words is not None:
+            return column >= self.words
         # A column without any value stays on the left, as text does.
         cells = [row[column] for row in self.rows if row[column] is not None]
-        numbers = bool(cells) and not any(isinstance(cell, str) for cell in cells)
-        return column in self.figures or numbers
+        return bool(cells) and not any(isinstance(cell, str) for cell in cells)
 
     def as_text(self, width: int | None = None) -> str:
         """Return the title, the table and its notes as text.
@@ -237,7 +178,7 @@ class Table:
 
         Examples
         --------
-        >>> print(Table.formatted(["run", "jobs"], [["a", "7"]]).as_markdown())
+        >>> print(Table(["run", "jobs"], [["a", 7]]).as_markdown())
         | run | jobs |
         | --- | ---: |
         | a | 7 |
@@ -246,11 +187,11 @@ class Table:
         for section, rows in self._parts():
             if section:
                 title = f"**{markdown_escaped(section)}**"
-                lines.append([title, *[""] * (len(self.columns) - 1)])
+                lines.append([title, *[""] * (len(self.header) - 1)])
             lines += [[markdown_escaped(cell) for cell in row] for row in rows]
         lines.insert(0, [markdown_escaped(name) for name in self.header])
         body = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-        title = f"## {markdown_escaped(self.title)}" if self.heading else ""
+        title = f"## {markdown_escaped(self.title)}" if self.heading and self.title else ""
         notes = "\n".join(f"- {markdown_escaped(note)}" for note in self.notes)
         return "\n\n".join(filter(None, (title, body, notes)))
 
@@ -262,7 +203,7 @@ class Table:
         body = []
         for section, rows in self._parts():
             if section:
-                spanned = rf"\multicolumn{{{len(self.columns)}}}{{l}}"
+                spanned = rf"\multicolumn{{{len(self.header)}}}{{l}}"
                 body.append(rf"  {spanned}{{\textbf{{{latex_escaped(section)}}}}} \\")
             body += map(_latex_row, rows)
         return "\n".join(
@@ -294,12 +235,11 @@ class Table:
         """Return the table with its sections as a first column."""
         if not self.sections:
             return self
-        titles = [section for section, rows in self._parts() for _ in rows]
         return replace(
             self,
-            columns=(("section", ""), *self.columns),
-            rows=tuple((title, *row) for title, row in zip(titles, self.rows, strict=True)),
-            figures=frozenset(column + 1 for column in self.figures),
+            header=("section", *self.header),
+            rows=[(title, *row) for title, row in zip(self.sections, self.rows, strict=True)],
+            words=None if self.words is None else self.words + 1,
             sections=(),
         )
 
@@ -308,7 +248,7 @@ class Table:
 
         Examples
         --------
-        >>> print(Table.formatted(["run", "jobs"], [["a", "7"]]).as_csv())
+        >>> print(Table(["run", "jobs"], [["a", 7]]).as_csv())
         run,jobs
         a,7
         """
@@ -318,29 +258,27 @@ class Table:
     def content(self) -> dict[str, Any]:
         """Return the content of the table for JSON."""
         table = self.flat()
-        names = [name for name, _ in table.columns]
+        # Units have keys of their own: names of columns stay the same if a unit changes.
+        parts = [name.removesuffix("]").partition(" [") for name in table.header]
+        names = [name for name, _, _ in parts]
         return {
             "title": self.title,
-            "units": {name: unit for name, unit in self.columns if unit},
+            "units": {name: unit for name, _, unit in parts if unit},
             "rows": [dict(zip(names, row, strict=True)) for row in table.rows],
             "notes": list(self.notes),
         }
 
     def _right(self) -> list[bool]:
-        return [self.is_number(column) for column in range(len(self.columns))]
+        return [self.is_number(column) for column in range(len(self.header))]
 
     def _parts(self, indent: str = "") -> Iterator[tuple[str, list[list[str]]]]:
         """Yield the title and the shown rows of each section; one without a title if none.
 
         Labels of rows are indented below titles.
         """
-        rows = self.shown()
-        # One unnamed section stands for a table without any, so that there is one way to draw.
-        begins = self.sections or ((0, ""),)
-        ends = [*(begin for begin, _ in begins[1:]), len(rows)]
-        for (begin, section), end in zip(begins, ends, strict=True):
-            inside = [[indent * bool(section) + row[0], *row[1:]] for row in rows[begin:end]]
-            yield one_line(section), inside
+        titles = self.sections or [""] * len(self.rows)
+        for section, inside in groupby(zip(titles, self.shown(), strict=True), itemgetter(0)):
+            yield one_line(section), [[indent * bool(section) + r[0], *r[1:]] for _, r in inside]
 
     def _drawn(self, width: int) -> str:
         from rich import box  # noqa: PLC0415 (rich takes its time)

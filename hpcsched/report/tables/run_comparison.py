@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from hpcsched.metrics.column_sums import no_less
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import StudiedRun
-from hpcsched.report.tables.report_table import MISSING, Table, headed, parameters_text
+from hpcsched.report.tables.report_table import MISSING, Table, parameters_text
 from hpcsched.report.tables.run_account import recorded_starts_text
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.solver_rounds import MARK, SolverRounds, in_words, solver_rounds, what_to_do
@@ -25,15 +25,8 @@ Values = tuple[float | None, ...]
 """A value for each column, None where it has none."""
 
 
-class LogFigures(NamedTuple):
-    """Metrics by name, and the objective, over some jobs; None where there is no value."""
-
-    metrics: Mapping[str, float | None]
-    objective: float | None
-
-    def of(self, metric: str | None) -> float | None:
-        """Return the value of a metric; None stands for the objective."""
-        return self.objective if metric is None else self.metrics.get(metric)
+Figures = Mapping[str | None, float | None]
+"""Metrics over some jobs by name, and the objective as None; None where there is no value."""
 
 
 class LogColumn(NamedTuple):
@@ -44,13 +37,13 @@ class LogColumn(NamedTuple):
     same_jobs
         Figures of runs that ran other jobs as well, over the jobs of the column, by run.
     without_start
-        Number of these of which the log records no start; the column is over the others.
+        Number of jobs of which the log records no start; the column is over the others.
     """
 
     name: str
     source: Path
-    figures: LogFigures
-    same_jobs: Mapping[str, LogFigures]
+    figures: Figures
+    same_jobs: Mapping[str, Figures]
     ran: int
     without_start: int
 
@@ -58,7 +51,7 @@ class LogColumn(NamedTuple):
         """Return the origin of the column, and its jobs."""
         missing = (
             f"; {self.without_start} of the {self.ran} jobs that ran have no recorded start, and"
-            " are left out"
+            " are left out of all columns"
             if self.without_start
             else f", for all {self.ran} jobs that ran"
         )
@@ -90,19 +83,7 @@ class Column(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A metric over all columns.
-
-    Attributes
-    ----------
-    unit, population
-        Unit (empty for a ratio), and the jobs or the window it is over.
-    parameters
-        Parameters in words, as `tau = 10`.
-    percent
-        Value in percent of the baseline's; None where that is undefined.
-    percent_of_log
-        Value in percent of that of the log's own schedule, over the same jobs; empty without it.
-    """
+    """A metric over all columns, with percentages of the baseline's; None where undefined."""
 
     metric: str
     unit: str
@@ -110,7 +91,6 @@ class Row(NamedTuple):
     parameters: str
     values: Values
     percent: Values
-    percent_of_log: Values = ()
 
     @property
     def title(self) -> str:
@@ -163,44 +143,38 @@ class Comparison:
 def compare_runs(
     compared: ComparedStudy, log: LogColumn | None = None, *, log_is_baseline: bool = False
 ) -> Comparison:
-    """Compare the metrics of runs with those of the baseline.
+    """Compare the metrics of runs with those of the baseline; the log's schedule comes last.
 
-    Parameters
-    ----------
-    log
-        The log's own schedule, which becomes the last column; None: without it.
+    With a log, all figures are over the jobs whose start it records.
     """
     studied = _ranked(compared.study.runs)
-    runs = [one.run for one in studied]
+    runs, names = [one.run for one in studied], [one.name for one in studied]
     labels = compared.study.run_labels
     columns = []
     for one in studied:
         starts = one.run.summary.get("recorded_starts")
         note = None if starts is None else recorded_starts_text(starts)
-        label = labels[one.name]
-        columns.append(Column(one.name, label, one.run.path, one.run.solver_rounds, note))
-    names = [one.name for one in columns]
-    base = names.index(compared.baseline_run.name)
-    warnings = [*_warnings(runs, names, base)]
-    far: list[str] = []
+        columns.append(
+            Column(one.name, labels[one.name], one.run.path, one.run.solver_rounds, note)
+        )
+    run_base = names.index(compared.baseline_run.name)
+    base = len(names) if log_is_baseline else run_base
+    warnings = [*_warnings(runs, names, run_base)]
 
-    def row(metric: str, about: Mapping[str, Any], values: Values, key: str | None) -> Row:
-        percent: Values = tuple(percent_of(value, values[base]) for value in values)
-        of_log: Values = ()
+    def row(metric: str, about: Mapping[str, Any], key: str | None) -> Row:
+        values: Values = ()
+        for run, name in zip(runs, names, strict=True):
+            if log is not None and name in log.same_jobs:
+                values += (log.same_jobs[name].get(key),)
+            elif key is None:
+                values += (run.summary["objective"].get("value"),)
+            else:
+                values += (run.summary["metrics"].get(key),)
         if log is not None:
-            log_value = log.figures.of(key)
-            same = [
-                log.same_jobs[name].of(key) if name in log.same_jobs else value
-                for name, value in zip(names, values, strict=True)
-            ]
-            # A percentage is of the same jobs, also where the log records the starts of some only.
-            of_log = tuple(percent_of(value, log_value) for value in (*same, log_value))
-            percent = of_log if log_is_baseline else (*percent, percent_of(log_value, same[base]))
-            values = (*values, log_value)
-            if metric == "mean_wait_time":
-                far.extend(far_apart(log.name, log_value, same))
+            values += (log.figures.get(key),)
+        percent = tuple(percent_of(value, values[base]) for value in values)
         unit, population = about.get("unit", ""), about.get("population", "")
-        return Row(metric, unit, population, parameters_text(about), values, percent, of_log)
+        return Row(metric, unit, population, parameters_text(about), values, percent)
 
     rows = []
     # In the order of first appearance: runs may have different metrics.
@@ -210,9 +184,7 @@ def compare_runs(
         # The same name with other parameters, as another tau, is another metric.
         if any(definition != given[0] for definition in given):
             warnings.append(f"{metric} is not defined alike ({_alike(names, definitions)})")
-        values = tuple(run.summary["metrics"].get(metric) for run in runs)
-        about = given[0] if given else {}
-        rows.append(row(metric, about, values, metric))
+        rows.append(row(metric, given[0] if given else {}, metric))
     ranking, place = _ranking_objective(studied), None
     if ranking is not None:
         stated = ranking["name"], parameters_text(ranking)
@@ -220,14 +192,13 @@ def compare_runs(
         place = next(alike_rows, None)
         if place is None:
             about = {**ranking, "unit": "", "population": "all jobs that ran"}
-            values = tuple(run.summary["objective"].get("value") for run in runs)
-            rows.insert(0, row(ranking["name"], about, values, None))
+            rows.insert(0, row(ranking["name"], about, None))
             place = 0
     if log is not None:
-        note = log.in_words() + ("; percentages are over the same jobs" if log.same_jobs else "")
-        columns.append(Column(log.name, log.name, log.source, solver_rounds({}), note))
-        base = len(names) if log_is_baseline else base
-    return Comparison(tuple(columns), base, tuple(rows), place, (*warnings, *far), log)
+        waits = next((own.values for own in rows if own.metric == "mean_wait_time"), (None,))
+        warnings += far_apart(log.name, waits[-1], waits[:-1])
+        columns.append(Column(log.name, log.name, log.source, solver_rounds({}), log.in_words()))
+    return Comparison(tuple(columns), base, tuple(rows), place, tuple(warnings), log)
 
 
 def far_apart(name: str, there: float | None, runs: Sequence[float | None]) -> Iterator[str]:
@@ -357,9 +328,7 @@ def comparison_table(comparison: Comparison) -> Table:
         rows.append((row.title, row.unit or "1", *cells))
     header = ["metric", "unit", *baseline_marked([c.marked for c in comparison.columns], base)]
     notes = tuple(_notes(comparison))
-    figures = frozenset(range(2, len(header)))
-    columns = tuple((title, "") for title in header)
-    return Table("metrics", "Metrics", columns, tuple(rows), notes, figures, heading=False)
+    return Table(header, rows, "metrics", "Metrics", notes, words=2, heading=False)
 
 
 def baseline_marked(labels: Sequence[str], baseline: int) -> list[str]:
@@ -370,13 +339,13 @@ def baseline_marked(labels: Sequence[str], baseline: int) -> list[str]:
 def values_table(comparison: Comparison) -> Table:
     """Return a table of exact values with a row for each metric and run, for CSV."""
     about = ("metric", "unit", "parameters", "population")
-    rows = (
+    rows = [
         (*row[:4], column.name, str(column.source), value, percent)
         for row in comparison.rows
         for column, value, percent in zip(comparison.columns, row.values, row.percent, strict=True)
-    )
-    columns = headed(*about, "run", "directory", "value", "percent_of_baseline")
-    return Table("metrics", "Metrics", columns, tuple(rows))
+    ]
+    columns = (*about, "run", "directory", "value", "percent_of_baseline")
+    return Table(columns, rows, "metrics", "Metrics")
 
 
 def comparison_content(comparison: Comparison) -> dict[str, Any]:

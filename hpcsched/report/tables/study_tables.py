@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 
 from hpcsched.metrics.bootstrap import LEVEL, RESAMPLES, Interval, mean_interval, paired_interval
 from hpcsched.metrics.column_sums import FloatColumn, mean_of, no_less, paired_differences
@@ -21,8 +22,13 @@ from hpcsched.report.compared_study import (
     percentiles,
 )
 from hpcsched.report.studied_runs import StudiedRun
-from hpcsched.report.tables.report_table import Cell, Table, duration_text, headed, titled
-from hpcsched.report.tables.run_comparison import Comparison, LogColumn, shared_objective
+from hpcsched.report.tables.report_table import Cell, Table, duration_text, titled
+from hpcsched.report.tables.run_comparison import (
+    Comparison,
+    LogColumn,
+    percent_of,
+    shared_objective,
+)
 from hpcsched.runs.files import USAGE
 from hpcsched.runs.tables import ParquetTable
 
@@ -44,10 +50,11 @@ def ends(interval: Interval | None) -> Row:
 
 
 def common_jobs(one: JobTimes, other: JobTimes) -> tuple[JobTimes, JobTimes]:
-    """Return the jobs that ran in both runs, by ascending number, as each run has them."""
+    """Return the jobs that ran in both runs, by submission, as each run has them."""
     # By number and not by place: runs need not have started the same jobs.
     _, mine, its = np.intersect1d(one.job_ids, other.job_ids, return_indices=True)
-    return one.only(mine), other.only(its)
+    order = by_submission(one.only(mine))
+    return one.only(mine[order]), other.only(its[order])
 
 
 def _bounds_note(compared: ComparedStudy) -> str:
@@ -68,10 +75,10 @@ def distribution(compared: ComparedStudy) -> Table:
             spread = found or (None,) * (1 + len(percents))
             rows.append((one.name, name, quantity.unit or "1", len(values), *spread))
     return Table(
+        ("run", "quantity", "unit", "jobs", "mean", "p25", "p50", "p75", "p90", "p99", "max"),
+        rows,
         "distribution",
         "Distributions over jobs",
-        headed("run", "quantity", "unit", "jobs", "mean", "p25", "p50", "p75", "p90", "p99", "max"),
-        tuple(rows),
         (
             *(f"Over {population}: {', '.join(names)}." for population, names in over.items()),
             _bounds_note(compared),
@@ -88,31 +95,32 @@ def paired(compared: ComparedStudy) -> Table:
         # Pairs of one seed: differences of jobs that a seed has drawn differently mean nothing.
         for one, other in compared.pairs():
             ours, theirs = compared.jobs[one.name], compared.jobs[other.name]
-            mine, its = common_jobs(ours, theirs)
-            order, count = by_submission(mine), len(mine.job_ids)
-            values, others = quantity.of(mine)[order], quantity.of(its)[order]
-            differences = paired_differences(values, others)
-            shares = [
-                100 * float(part.mean()) if count else None
-                for part in (differences < 0, differences == 0, differences > 0)
-            ]
-            median = percentiles(differences, [50])[0] if count else None
+            values, others = map(quantity.of, common_jobs(ours, theirs))
+            differences, count = paired_differences(values, others), len(values)
+            signs = (differences < 0, differences == 0, differences > 0)
+            spread: list[float | None] = [None] * 4
+            if count:
+                spread = [
+                    percentiles(differences, [50])[0],
+                    *(100 * float(part.mean()) for part in signs),
+                ]
             rows.append(
                 (
-                    one.name, other.name, name, quantity.unit or "1",
-                    count, len(ours.job_ids) - count, len(theirs.job_ids) - count,
-                    *ends(paired_interval(values, others)), median, *shares,
+                    *(one.name, other.name, name, quantity.unit or "1", count),
+                    *(len(ours.job_ids) - count, len(theirs.job_ids) - count),
+                    *ends(paired_interval(values, others)),
+                    *spread,
                 )
-            )  # fmt: skip
+            )
     return Table(
+        (
+            *("run", "baseline", "quantity", "unit", "common_jobs", "only_in_run"),
+            *("only_in_baseline", "mean_difference", "lower", "upper", "median_difference"),
+            *("less [%]", "same [%]", "more [%]"),
+        ),
+        rows,
         "paired",
         f"Differences of the same jobs from {compared.baseline_label}",
-        headed(
-            "run", "baseline", "quantity", "unit", "common_jobs", "only_in_run", "only_in_baseline",
-            "mean_difference", "lower", "upper", "median_difference",
-            "less [%]", "same [%]", "more [%]",
-        ),
-        tuple(rows),
         (
             f"A difference is the run's value less the baseline's ({compared.baseline_label}):"
             " below 0 the job fared better in the run. The median is by nearest rank.",
@@ -121,25 +129,25 @@ def paired(compared: ComparedStudy) -> Table:
             _bounds_note(compared),
             f"{INTERVAL_NOTE}, each of blocks of ⌈√n⌉ jobs submitted one after another.",
         ),
-    )  # fmt: skip
+    )
 
 
 def load(compared: ComparedStudy) -> Table:
     """Return the distribution of the load over time."""
     rows: list[Row] = [
         (
-            one.name, series.quantity, series.unit, time_mean(series.values),
+            *(one.name, series.quantity, series.unit, time_mean(series.values)),
             *(time_quantile(series.values, percent) for percent in (50, 90)),
             max(series.values.levels.tolist(), default=None),
         )
         for one in compared.study.runs
         for series in load_series(one, compared.jobs[one.name])
-    ]  # fmt: skip
+    ]
     return Table(
+        ("run", "quantity", "unit", "mean", "p50", "p90", "max"),
+        rows,
         "load",
         "Queue length and utilization over time",
-        headed("run", "quantity", "unit", "mean", "p50", "p90", "max"),
-        tuple(rows),
         (
             "Population: every second from the first submission to the last end, and all jobs"
             " that ran.",
@@ -152,13 +160,12 @@ def load(compared: ComparedStudy) -> Table:
 
 def decision_time(compared: ComparedStudy) -> Table:
     """Return the decision times by queue length, in real seconds."""
-    rows = [(one.name, *own) for one in compared.study.runs for own in decision_times(one)]
     times = (f"{name} [real s]" for name in ("mean", "p50", "p90", "max"))
     return Table(
+        ("run", "queue_from [jobs]", "queue_to [jobs]", "rounds", *times),
+        [(one.name, *own) for one in compared.study.runs for own in decision_times(one)],
         "decision-time",
         "Decision time by queue length",
-        headed("run", "queue_from [jobs]", "queue_to [jobs]", "rounds", *times),
-        tuple(rows),
         (
             "Population: all dispatching rounds, by the number of jobs in the queue before the"
             " round; each bin is twice as wide as the one before it.",
@@ -171,47 +178,36 @@ def decision_time(compared: ComparedStudy) -> Table:
 _PARTS = ("loading", "dispatching", "other")
 
 
-def _usage(one: StudiedRun) -> list[float] | None:
-    """Return CPU seconds, in all and by part, and mean and largest memory in MB; NaN: unknown."""
-    path = one.run.path / USAGE
-    if not path.is_file():
-        return None
-    names = (*(f"{part}_time" for part in _PARTS), "memory")
-    table = ParquetTable(path).read(*names)
-    *times, memory = (
-        np.asarray(table[name].to_numpy(zero_copy_only=False), np.float64) for name in names
-    )
-    # NaN: the platform did not report memory at that round.
-    known = memory[~np.isnan(memory)]
-    most = (known.mean() / 1e6, known.max() / 1e6) if len(known) else (np.nan, np.nan)
-    return [np.stack(times).sum(), *(part.sum() for part in times), *most]
+def _usage(one: StudiedRun) -> list[float]:
+    """Return CPU seconds, in all and by part, and mean and largest memory in MB."""
+    table = ParquetTable(one.run.path / USAGE).read(*(f"{part}_time" for part in _PARTS), "memory")
+    times = [pc.sum(table[f"{part}_time"]).as_py() for part in _PARTS]
+    # The platform may not have reported memory.
+    memory = [(of(table["memory"]).as_py() or np.nan) / 1e6 for of in (pc.mean, pc.max)]
+    return [sum(times), *times, *memory]
 
 
 def cpu_memory(compared: ComparedStudy) -> Table:
     """Return means and standard deviations of CPU time and memory, by configuration and trace."""
-    by_case: dict[tuple[str, str], list[list[float]]] = defaultdict(list)
-    for one in compared.study.runs:
-        usage = _usage(one)
-        if usage is not None:
-            by_case[one.configuration, one.group].append(usage)
     rows: list[Row] = []
-    for case, runs in by_case.items():
+    for case, runs in _by_case(compared).items():
+        usage = [_usage(one) for one in runs if (one.run.path / USAGE).is_file()]
         cells: list[Cell] = []
-        for values in np.array(runs).T:
+        for values in np.array(usage).T:
             known = values[~np.isnan(values)]
-            cells.append(float(known.mean()) if len(known) else None)
+            cells.append(mean_of(known) if len(known) else None)
             cells.append(float(known.std(ddof=1)) if len(known) > 1 else None)
-        rows.append((*case, len(runs), *cells))
+        rows += [(*case, len(usage), *cells)] if usage else []
     measured = [(name, "s") for name in ("total", *_PARTS)]
     measured += [("memory", "MB"), ("peak_memory", "MB")]
     return Table(
-        "cpu-memory",
-        "CPU time and memory of the simulation",
-        headed(
+        (
             *("configuration", "trace", "runs"),
             *(f"{name}_{what} [{unit}]" for name, unit in measured for what in ("mean", "sd")),
         ),
-        tuple(rows),
+        rows,
+        "cpu-memory",
+        "CPU time and memory of the simulation",
         (
             "Population: runs that recorded it, which are interpreted event by event, so that they"
             " take longer than others; the observer cpu-memory records it: observers:"
@@ -223,18 +219,22 @@ def cpu_memory(compared: ComparedStudy) -> Table:
     )
 
 
+def _by_case(compared: ComparedStudy) -> Mapping[tuple[str, str], list[StudiedRun]]:
+    """Return the runs by configuration and trace: they differ by seed."""
+    found: dict[tuple[str, str], list[StudiedRun]] = defaultdict(list)
+    for one in compared.study.runs:
+        found[one.configuration, one.group].append(one)
+    return found
+
+
 def replicas(compared: ComparedStudy) -> Table:
     """Return means of metrics over seeds, and of differences from the baseline."""
-    by_case: dict[tuple[str, str], list[StudiedRun]] = defaultdict(list)
-    for one in compared.study.runs:
-        by_case[one.configuration, one.group].append(one)
     baseline_of = {one.name: other for one, other in compared.pairs()}
+    # One run has no spread; its metrics are in the table of metrics.
+    cases = {case: runs for case, runs in _by_case(compared).items() if len(runs) > 1}
     rows: list[Row] = []
     for metric, unit in _metrics(compared).items():
-        for case, runs in by_case.items():
-            # One run has no spread; its metrics are in the table of metrics.
-            if len(runs) < 2:
-                continue
+        for case, runs in cases.items():
             both = [
                 (_metric(one, metric), _metric(baseline_of[one.name], metric))
                 for one in runs
@@ -242,20 +242,19 @@ def replicas(compared: ComparedStudy) -> Table:
             ]
             values = _defined([_metric(one, metric)] for one in runs)
             pairs = _defined(both).reshape(-1, 2)
-            rows.append(
-                (
-                    *case, metric, unit, len(values), *ends(mean_interval(values.ravel(), block=1)),
-                    len(pairs), *ends(paired_interval(pairs[:, 0], pairs[:, 1], block=1)),
-                )
-            )  # fmt: skip
+            own, between = (
+                mean_interval(values.ravel(), block=1),
+                paired_interval(*pairs.T, block=1),
+            )
+            rows.append((*case, metric, unit, len(values), *ends(own), len(pairs), *ends(between)))
     return Table(
+        (
+            *("configuration", "trace", "metric", "unit", "runs", "mean", "lower", "upper"),
+            *("pairs", "mean_difference", "difference_lower", "difference_upper"),
+        ),
+        rows,
         "replicas",
         "Metrics over seeds",
-        headed(
-            "configuration", "trace", "metric", "unit", "runs", "mean", "lower", "upper",
-            "pairs", "mean_difference", "difference_lower", "difference_upper",
-        ),
-        tuple(rows),
         (
             "Population: the runs of one configuration and trace, each under a seed of its own;"
             " only where there are two or more.",
@@ -263,7 +262,7 @@ def replicas(compared: ComparedStudy) -> Table:
             _bounds_note(compared),
             f"{INTERVAL_NOTE} of the runs. With few seeds they are too narrow.",
         ),
-    )  # fmt: skip
+    )
 
 
 def ranks(compared: ComparedStudy) -> Table:
@@ -287,10 +286,10 @@ def ranks(compared: ComparedStudy) -> Table:
             mean = mean_of(np.array(own)) if own else None
             rows.append((metric, configuration, len(own), mean, own.count(1)))
     return Table(
+        ("metric", "configuration", "cases", "mean_rank", "alone_in_front"),
+        rows,
         "ranks",
         "Ranks over traces and seeds",
-        headed("metric", "configuration", "cases", "mean_rank", "alone_in_front"),
-        tuple(rows),
         (
             f"Rank 1 has the least value (of {', '.join(HIGHER_IS_BETTER)}: the largest); equal"
             " values share the mean of their ranks.",
@@ -438,10 +437,13 @@ def _beside_log(comparison: Comparison, log: LogColumn) -> str:
     value = row.values[-1]
     if value is None:
         return f"{no_run} has no value of the objective."
-    shares = zip(comparison.columns[:-1], row.percent_of_log[:-1], strict=True)
-    listed = ", ".join(f"{run.label} {share:.1f} %" for run, share in shares if share is not None)
-    jobs = ", over the same jobs" if log.same_jobs else ""
-    return f"{no_run} has {value:,.6g} by the objective; in percent of that{jobs}: {listed}."
+    shares = [percent_of(own, value) for own in row.values[:-1]]
+    listed = ", ".join(
+        f"{run.label} {share:.1f} %"
+        for run, share in zip(comparison.runs, shares, strict=True)
+        if share is not None
+    )
+    return f"{no_run} has {value:,.6g} by the objective; in percent of that: {listed}."
 
 
 def _value(one: StudiedRun) -> float:
@@ -502,5 +504,4 @@ def difference(
     # Slowdowns of jobs are bounded as the metric's are, which the objective's need not be.
     tau = objective["parameters"].get("tau", mine.tau)
     mine, its = mine._replace(tau=tau), its._replace(tau=tau)
-    order = by_submission(mine)
-    return paired_interval(quantity.of(mine)[order], quantity.of(its)[order])
+    return paired_interval(quantity.of(mine), quantity.of(its))

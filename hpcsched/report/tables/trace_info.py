@@ -70,20 +70,22 @@ def trace_infos(
 
 def trace_table(infos: Sequence[TraceInfo]) -> Table:
     """Return a table in sections with a column for each trace."""
-    sections = []
+    sections, rows = [], []
     for title, section in SECTIONS.items():
         columns = [dict(section(info)) for info in infos]
         # Traces may differ in their rows, as by resource types; a missing one shows a dash.
-        labels = dict.fromkeys(label for column in columns for label in column)
-        rows = [[label, *(column.get(label, MISSING) for column in columns)] for label in labels]
-        if rows:
-            sections.append((title, rows))
-    return Table.of_sections(
+        for label in dict.fromkeys(label for column in columns for label in column):
+            sections.append(title)
+            rows.append([label, *(column.get(label, MISSING) for column in columns)])
+    return Table(
         ["", *(info.name for info in infos)],
-        sections,
-        name="traces",
-        title="Traces",
-        notes=(_BINS, *map(_origin, infos), *(_DISTANCES if len(infos) > 1 else ())),
+        rows,
+        "traces",
+        "Traces",
+        (_BINS, *map(_origin, infos), *(_DISTANCES if len(infos) > 1 else ())),
+        words=1,
+        sections=sections,
+        heading=False,
     )
 
 

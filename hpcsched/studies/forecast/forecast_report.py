@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hpcsched.report.tables.report_table import Cell, Table, duration_text, headed
+from hpcsched.report.tables.report_table import Cell, Table, duration_text
 from hpcsched.studies.forecast.forecast_evaluation import INTERVALS, Evaluation
 from hpcsched.studies.forecast.forecasting import Forecast
 
@@ -24,7 +24,7 @@ def forecast_table(found: Forecast) -> Table:
         )
         for job in found.jobs
     ]
-    return Table.formatted(
+    return Table(
         header,
         rows,
         name="forecast",
@@ -34,6 +34,7 @@ def forecast_table(found: Forecast) -> Table:
             "The columns with % are quantiles of the time until the start: so many of"
             f" {found.samples} sampled futures start the job within it.",
         ),
+        words=1,
     )
 
 
@@ -58,15 +59,14 @@ def evaluation_table(found: Evaluation) -> Table:
             inside = [100 * share for share in coverage] if coverage else [None] * len(INTERVALS)
             rows.append((instant, kind, jobs, *within, *errors, *inside))
     return Table(
+        (
+            *("instant", "forecast by", "jobs", "within 1 min [%]", "within 10 min [%]"),
+            *("mean error [s]", "median error [s]", "CRPS [s]"),
+            *(f"in {100 * share:g} % interval [%]" for share in INTERVALS),
+        ),
+        rows,
         "forecast-evaluation",
         "Forecasts of start times, compared with the starts",
-        (
-            *headed("instant", "forecast by", "jobs"),
-            *((name, "%") for name in ("within 1 min", "within 10 min")),
-            *((name, "s") for name in ("mean error", "median error", "CRPS")),
-            *((f"in {100 * share:g} % interval", "%") for share in INTERVALS),
-        ),
-        tuple(rows),
         (
             f"Population: drawn from the {found.waited:,} of {found.jobs:,} jobs that waited, after"
             " the first tenth of the trace.",

@@ -354,7 +354,7 @@ def comparison_tables(found: Comparison) -> list[Table]:
         for one in found.ratios
     ]
     header = ["ratio B / A", "problems", "below 1", "at 1", "above 1", *points]
-    tables = [Table.formatted(header, ratios, name="ratios"), _objectives_table(found.objectives)]
+    tables = [Table(header, ratios, name="ratios", words=1), _objectives_table(found.objectives)]
     if found.objectives.compared:
         tables.append(_groups_table(found))
     return [*tables, _totals_table(found)]
@@ -377,7 +377,7 @@ def ratios_table(comparison: Comparison) -> Table:
         (one.quantity, one.problems, one.below, one.one, one.above, *one.quantiles.values())
         for one in comparison.ratios
     )
-    return Table("ratios", "Ratios B / A", tuple((name, "") for name in names), rows)
+    return Table(names, rows, "ratios", "Ratios B / A")
 
 
 def _objectives_table(found: Objectives) -> Table:
@@ -396,7 +396,7 @@ def _objectives_table(found: Objectives) -> Table:
     )
     rows += [[f"  {name}", f"{count:,}", ""] for name, count in others]
     header = ["objective of B", "problems", f"of {found.compared:,} compared"]
-    return Table.formatted(header, rows, name="objectives")
+    return Table(header, rows, name="objectives", words=1)
 
 
 def _groups_table(found: Comparison) -> Table:
@@ -408,7 +408,7 @@ def _groups_table(found: Comparison) -> Table:
     rows.append(["", "group 1", "group 2", "group 3"])
     rows.append(["  together", *(_share(count, compared) for count in found.groups.groups)])
     header = ["objective and time of B", "better time", "same time", "worse time"]
-    return Table.formatted(header, rows, name="groups")
+    return Table(header, rows, name="groups", words=1)
 
 
 def _totals_table(found: Comparison) -> Table:
@@ -424,7 +424,7 @@ def _totals_table(found: Comparison) -> Table:
         ],
     ]
     header = ["over all problems", "A", "B"]
-    return Table.formatted(header, rows, name="totals", notes=list(_legend(found)))
+    return Table(header, rows, name="totals", notes=list(_legend(found)), words=1)
 
 
 def _legend(comparison: Comparison) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Colours of dispatchers."""
 
-from hpcsched.report.figures.chart_parts import PALETTE, lighter, looks
+from hpcsched.report.figures.chart_parts import PALETTE, looks
 
 
 def test_a_well_known_dispatcher_has_one_colour_everywhere() -> None:
@@ -19,9 +19,3 @@ def test_other_configurations() -> None:
     assert len({look.colour for look in looks(dict.fromkeys("abcdef", "easy")).values()}) == 6
     twelve = looks(dict.fromkeys("abcdefghijkl", "of a plugin")).values()
     assert len({(look.colour, look.style) for look in twelve}) == 12
-
-
-def test_mixed_with_white() -> None:
-    """Halfway from 0 to 255 is 128, rounded."""
-    assert lighter("#0072B2", 0) == "#0072B2"
-    assert lighter("#0072B2", 1) == "#FFFFFF"

@@ -7,7 +7,7 @@ import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.report.figures import gantt_figure as gantt
-from hpcsched.report.figures.gantt_figure import JobAbout, JobRectangle, Window, gantt_windows
+from hpcsched.report.figures.gantt_figure import JobRectangle, Window, gantt_windows
 from hpcsched.report.studied_runs import open_study
 from tests.report.studies import write_studied
 
@@ -29,10 +29,8 @@ def test_by_hand(tmp_path: Path) -> None:
         JobRectangle(2, 3, 0, 40, 0, 0.5),
     ]
     # 12 cores of the first job and 2 of the second, for 40 s; the user of the first is unknown.
-    assert window.jobs == {
-        1: JobAbout(None, 3, 480),
-        2: JobAbout(7, 1, 80),
-    }
+    about = {number: (job.user, len(job.units), job.area) for number, job in window.jobs.items()}
+    assert about == {1: (None, 3, 480), 2: (7, 1, 80)}
     # The first job asks for 2 of 16 on each node, the second for 2 × 8 of 64.
     window = window_of(tmp_path / "2", "mem", 0, 40)
     assert sorted((job.job_id, job.high) for job in window.rectangles) == [

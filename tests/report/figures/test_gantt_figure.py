@@ -1,7 +1,6 @@
 """Gantt charts of runs made by hand."""
 
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 from hpcsched.report.compared_study import ComparedStudy
@@ -132,16 +131,13 @@ def test_a_window_by_dates_and_durations(tmp_path: Path) -> None:
 
 
 def test_other_attributes(tmp_path: Path) -> None:
-    """Colours may show sizes; by job they only tell neighbours apart."""
+    """Colours may show sizes."""
     study = tables_of([_wide(tmp_path / "log", "")])
-    sizes = _jobs(study, "size").encoding["color"]["scale"]["domain"]
+    jobs = _jobs(study, "size")
+    sizes = jobs.encoding["color"]["scale"]["domain"]
     assert sizes == ["1 node", "2 to 4 nodes", "5 to 16 nodes"]
-    plain = _jobs(study, "job")
-    assert plain.encoding["color"]["legend"] is None
-    categories = plain.column("category")
-    assert all(one != other for one, other in pairwise(categories))
     # Without a date in the log the axis counts days.
-    assert plain.axis_title("x") == "days since the trace's origin"
+    assert jobs.axis_title("x") == "days since the trace's origin"
 
 
 def test_nodes_out_of_service(tmp_path: Path) -> None:

@@ -51,4 +51,4 @@ def test_by_hand(tmp_path: Path) -> None:
 def test_nothing_recorded(tmp_path: Path) -> None:
     """The table is empty."""
     run(load_scenario(SCENARIO, ["trace.jobs=3"]), tmp_path / "run")
-    assert cpu_memory(ComparedStudy(open_study([tmp_path / "run"]))).rows == ()
+    assert cpu_memory(ComparedStudy(open_study([tmp_path / "run"]))).rows == []

@@ -14,10 +14,10 @@ from hpcsched.report.tables.study_tables import INTERVAL_NOTE, ends, ranks
 from tests.report.studies import pair, set_tau, tables_of
 
 TABLE = Table(
+    ("run", "wait [s]", "note"),
+    (("a_b & c", 1 / 3, "x|y"), ("second", None, "[z]")),
     "sample",
     "A sample",
-    (("run", ""), ("wait", "s"), ("note", "")),
-    (("a_b & c", 1 / 3, "x|y"), ("second", None, "[z]")),
     ("Over 50 % of jobs.",),
 )
 
@@ -41,7 +41,7 @@ def test_text() -> None:
 
 def test_an_empty_table() -> None:
     """It says so."""
-    empty = Table("none", "None", (("run", ""),), ())
+    empty = Table(("run",), (), title="None")
     assert "There is nothing to show." in empty.as_text()
 
 
@@ -56,7 +56,7 @@ def test_csv_has_exact_values() -> None:
 def test_csv_has_no_formulas() -> None:
     """Text that a spreadsheet would calculate begins with an apostrophe; figures do not."""
     texts = ["=1+1", "+cmd", "-a", "@sum", "＝1", "-1.5 (+2 %)", "+3", "a=b"]
-    table = Table.formatted(["=run"], [[text] for text in texts])
+    table = Table(["=run"], [[text] for text in texts], words=1)
     read = [row[0] for row in csv.reader(io.StringIO(table.as_csv()))]
     assert read == ["'=run", "'=1+1", "'+cmd", "'-a", "'@sum", "'＝1", *texts[5:]]
 
@@ -105,12 +105,15 @@ def test_latex_escapes(plain: str, escaped: str) -> None:
     assert latex_escaped(plain) == escaped
 
 
-SECTIONED = Table.of_sections(
+SECTIONED = Table(
     ["", "a", "b"],
-    [("first", [["x", "1", "20"]]), ("second", [["long label", "3", "–"]])],
-    name="two",
-    title="Two sections",
-    notes=["A note."],
+    [["x", "1", "20"], ["long label", "3", "–"]],
+    "two",
+    "Two sections",
+    ["A note."],
+    words=1,
+    sections=["first", "second"],
+    heading=False,
 )
 
 
@@ -146,7 +149,7 @@ def test_sections_in_other_formats() -> None:
 
 def test_formatted_cells() -> None:
     """Columns after the leading words are aligned to the right; without a title there is none."""
-    table = Table.formatted(["name", "kind", "n"], [["a", "b|c", "10"]], words=2)
+    table = Table(["name", "kind", "n"], [["a", "b|c", "10"]], words=2)
     assert table.as_markdown().splitlines() == [
         "| name | kind | n |",
         "| --- | --- | ---: |",
