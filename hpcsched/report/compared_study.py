@@ -23,17 +23,7 @@ from hpcsched.system.system import System
 
 
 class JobTimes(NamedTuple):
-    """Times of the jobs that ran, by ascending number.
-
-    Attributes
-    ----------
-    job_ids
-        Numbers of the jobs, `[J]`.
-    submits, starts, ends
-        Submit, start and end times in seconds, `[J]`.
-    tau
-        Bound of the run's bounded slowdown, in seconds.
-    """
+    """Times of the jobs that ran, in seconds, by ascending number, `[J]` each."""
 
     job_ids: Column
     submits: Column
@@ -54,15 +44,7 @@ class JobTimes(NamedTuple):
 
 
 class Quantity(NamedTuple):
-    """A quantity of each job.
-
-    Attributes
-    ----------
-    title, unit
-        Label of an axis; the unit is empty for a ratio.
-    has
-        Function that returns the mask of the jobs that have it; None: all have.
-    """
+    """A quantity of each job; the unit is empty for a ratio, `has` masks the jobs that have it."""
 
     title: str
     unit: str
@@ -127,17 +109,7 @@ def tau_of(one: StudiedRun) -> int:
 
 
 def by_submission(jobs: JobTimes) -> Column:
-    """Return the indices of jobs in the order of submission.
-
-    Notes
-    -----
-    Blocks of neighbours are resampled for intervals: jobs submitted together are correlated.
-
-    Returns
-    -------
-    Column
-        Indices, `[J]`; equal submit times keep the order of job numbers.
-    """
+    """Return the indices of jobs in the order of submission, `[J]`."""
     # Ties stay in the order of numbers: blocks are the same on every platform.
     return np.argsort(jobs.submits, kind="stable")
 
@@ -145,16 +117,8 @@ def by_submission(jobs: JobTimes) -> Column:
 class ComparedStudy:
     """The runs of a study with their jobs, each read once, and the baseline of the comparison.
 
-    Parameters
-    ----------
-    baseline
-        A configuration or its label, of which the first run is meant, or a run as `pick_run` takes
-        it; None is the first run.
-
-    Attributes
-    ----------
-    baseline
-        The configuration of that run; its runs are compared with those of the same trace and seed.
+    The baseline is a configuration or its label, of which the first run is meant, or a run as
+    `pick_run` takes it; None is the first run.
     """
 
     def __init__(self, study: Study, baseline: str | None = None) -> None:
@@ -228,13 +192,7 @@ def percent_in_use(one: StudiedRun, system: System, resource: str) -> OverTime:
 
 
 class LoadSeries(NamedTuple):
-    """Time series of a quantity, from the first submission of a run to the last end.
-
-    Attributes
-    ----------
-    offered
-        Offered amount of a shared resource over time; None for other quantities.
-    """
+    """Time series of a quantity; `offered` is the amount of a shared resource, else None."""
 
     quantity: str
     unit: str
@@ -247,10 +205,7 @@ def load_series(
 ) -> Iterator[LoadSeries]:
     """Yield queue length, use of resources and of shared resources, and nodes out of service.
 
-    Parameters
-    ----------
-    resource
-        The only resource type whose use is wanted; None: all that some node has.
+    A resource type is the only one whose use is wanted; None: all that some node has.
     """
     system = read_system(one.run.scenario_path)
     span = int(min(jobs.submits, default=0)), int(max(jobs.ends, default=0))
@@ -274,15 +229,7 @@ def load_series(
 
 
 class QueueBin(NamedTuple):
-    """Decision times of the rounds within a range of queue lengths.
-
-    Attributes
-    ----------
-    queue_from, queue_to
-        Least and largest queue length, both included.
-    mean, p50, p90, largest
-        Decision times in real seconds; percentiles by nearest rank.
-    """
+    """Decision times, in real seconds, of the rounds within a range of queue lengths."""
 
     queue_from: int
     queue_to: int
@@ -294,13 +241,7 @@ class QueueBin(NamedTuple):
 
 
 def by_queue_length(queued: Column, seconds: FloatColumn) -> Iterator[QueueBin]:
-    """Yield the decision times by queue length, in bins of 0, 1, 2 to 3, 4 to 7 jobs, and so on.
-
-    Parameters
-    ----------
-    queued, seconds
-        Queue length before each round, and its decision time in real seconds, `[R]` each.
-    """
+    """Yield the decision times by queue length, in bins of 0, 1, 2 to 3, 4 to 7 jobs, and so on."""
     # A length has as many binary digits as the largest of its bin.
     digits = np.frexp(queued.astype(np.float64))[1]
     for width in np.unique(digits).tolist():

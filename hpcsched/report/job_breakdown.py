@@ -45,16 +45,7 @@ SITE_PARTITION = "site_partition"
 
 
 class JobAttributes(NamedTuple):
-    """Attributes of jobs, by which they are classified.
-
-    Attributes
-    ----------
-    columns
-        Columns of `OF_JOBS`, and `SITE_PARTITION` where the scenario declares partitions, `[J]`
-        each; None where unknown.
-    submits
-        Submit times in seconds, `[J]`.
-    """
+    """Attributes of jobs, by which they are classified: columns, `[J]` each, None where unknown."""
 
     columns: Mapping[str, Sequence[Any]]
     submits: Column
@@ -62,13 +53,7 @@ class JobAttributes(NamedTuple):
 
 
 class JobClasses(NamedTuple):
-    """Classes of jobs.
-
-    Attributes
-    ----------
-    of_jobs
-        Place in `names` of the class of each job, `[J]`.
-    """
+    """Classes of jobs: their names, and the place in them of the class of each job, `[J]`."""
 
     names: Sequence[str]
     of_jobs: Column
@@ -110,13 +95,7 @@ def class_kinds(names: Iterable[str]) -> list[str]:
 def site_partitions(
     partitions: Partitions, columns: Mapping[str, Sequence[Any]], comments: Sequence[str]
 ) -> list[str | None]:
-    """Return the name of each job's partition; None for a job that belongs to none.
-
-    Parameters
-    ----------
-    comments
-        Header comments of the trace: partitions may claim jobs by name.
-    """
+    """Return the name of each job's partition; None for a job that belongs to none."""
     queues, others = trace_names(comments, "queue"), trace_names(comments, "partition")
     count = max((len(values) for values in columns.values()), default=0)
 
@@ -243,20 +222,10 @@ BoolColumn = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Schedule:
-    """Jobs as they started in a run, or according to the log.
+    """Jobs as they started in a run, or according to the log, by ascending number.
 
-    Attributes
-    ----------
-    run
-        The run that has these jobs.
-    jobs
-        Jobs that ran, by ascending number, with columns of `jobs.parquet`.
-    tau
-        Bound of the bounded slowdown, in seconds.
-    objective
-        The objective; None if it is unknown here.
-    note
-        Origin of the starts, if they are of no run.
+    The objective is None if it is unknown here; the note says where starts are from that are of no
+    run.
     """
 
     name: str
@@ -294,15 +263,7 @@ Measure = Callable[[Schedule, JobsTable], float | None]
 
 
 class ClassValues(NamedTuple):
-    """Values of a class of jobs, one for each schedule.
-
-    Attributes
-    ----------
-    area_percent
-        Share of its jobs in the area of all jobs, in percent; None without any area.
-    values
-        Values by the title of a metric; None where the class has none.
-    """
+    """Values of a class of jobs by the title of a metric, one for each schedule."""
 
     name: str
     jobs: tuple[int, ...]
@@ -313,14 +274,7 @@ class ClassValues(NamedTuple):
 class JobBreakdown(NamedTuple):
     """Metrics of schedules by class of jobs.
 
-    Attributes
-    ----------
-    units
-        Unit of each metric, by title.
-    classes
-        The classes, then the other ones together, if not all are shown, then all jobs.
-    left_out
-        Number of classes that are not shown.
+    The classes that are not shown, `left_out`, are one together; the last class is all jobs.
     """
 
     kind: str
@@ -433,14 +387,9 @@ def breakdowns(
     *,
     log_is_baseline: bool = False,
 ) -> Iterator[JobBreakdown]:
-    """Yield the metrics of runs by class of jobs, for each kind of class.
+    """Yield the metrics of runs, then of the log's schedule, by class of jobs.
 
-    Parameters
-    ----------
-    kinds
-        Kinds of classes; None: those of which the baseline has two classes or more.
-    log
-        The schedule of the log, which comes after the runs; None: without it.
+    Kinds None: those of which the baseline has two classes or more.
     """
     if kinds is not None and not kinds:
         return

@@ -15,11 +15,8 @@ RUNS = Path("runs")
 def run_folder(given: Path) -> Path:
     """Return a run's folder by its path or its name.
 
-    Parameters
-    ----------
-    given
-        A path that exists; the name of a run or an experiment in `runs/`; or a folder of
-        runs, such as an experiment's, with the name of one of them: `runs/matrix/easy`.
+    A path that exists; the name of a run or an experiment in `runs/`; or a folder of runs with the
+    name of one of them: `runs/matrix/easy`.
     """
     # A path always wins, so that a new run in runs/ never changes the meaning of a command.
     if given.exists():

@@ -35,8 +35,6 @@ def short_labels(names: Iterable[str]) -> dict[str, str]:
     --------
     >>> short_labels(["kth-easy", "kth-list-sjf"])
     {'kth-easy': 'easy', 'kth-list-sjf': 'list-sjf'}
-    >>> short_labels(["easy (seed 0)", "easy (seed 1)"])
-    {'easy (seed 0)': 'seed 0', 'easy (seed 1)': 'seed 1'}
     """
     whole = list(dict.fromkeys(names))
     cuts = f"(?<={_AXES})" if all(_AXES in name for name in whole) else r"(?<=[-_/])|(?= \()"
@@ -75,16 +73,10 @@ def _label(parts: _Parts) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StudiedRun:
-    """A run of a study.
+    """A run of a study: configuration (what was varied), group (the trace), seed.
 
-    Attributes
-    ----------
-    configuration
-        Variant that it belongs to, such as a dispatcher with a predictor.
-    group
-        Trace; runs of the same configuration and group differ by `seed`.
-    dispatcher
-        Rule or solver; figures take their colours from it.
+    Runs of the same configuration and group differ by `seed`; figures take colours from the
+    dispatcher.
     """
 
     run: RunDirectory
@@ -97,13 +89,7 @@ class StudiedRun:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """Runs in the order given.
-
-    Attributes
-    ----------
-    warnings
-        Sentences about runs that were left out.
-    """
+    """Runs in the order given, and sentences about runs that were left out."""
 
     runs: tuple[StudiedRun, ...]
     warnings: tuple[str, ...] = ()
@@ -289,15 +275,10 @@ def _configurations(
 
 
 def pick_run(wanted: str, runs: Sequence[StudiedRun], folder: Path | None = None) -> StudiedRun:
-    """Return the run that is meant by a name or a directory.
+    """Return the run that is meant by a name, a label or a directory.
 
-    Parameters
-    ----------
-    wanted
-        A run's name; what was varied, such as a dispatcher; the name of its scenario; its
-        directory; or its label.
-    folder
-        The folder that holds the runs, for the error; None for a baseline.
+    The name is the run's, that of its scenario, or what was varied. The folder that holds the runs
+    is for the error; None for a baseline.
     """
     labels = short_labels(one.name for one in runs)
     found = (

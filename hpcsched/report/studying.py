@@ -157,17 +157,7 @@ def _figures(parts: Assembly, jobs: pa.Table) -> Figures:
 
 @dataclass(frozen=True, repr=False)
 class StudyComparison:
-    """Runs compared, which notebooks show as tables.
-
-    Attributes
-    ----------
-    study
-        The runs, with the baseline of figures and of differences of the same jobs.
-    comparison
-        Metrics of the runs, and of the log's own schedule if asked for.
-    breakdowns
-        Metrics by class of jobs, by kind of class such as `user`.
-    """
+    """Runs compared, which notebooks show as tables; metrics by class, by kind such as `user`."""
 
     study: ComparedStudy
     comparison: Comparison
@@ -201,13 +191,7 @@ class StudyComparison:
         return "\n\n".join(table.as_latex() for table in self.tables)
 
     def content(self, others: Sequence[Table] = ()) -> dict[str, Any]:
-        """Return exact values, as `hpcsched compare --format json` writes them.
-
-        Parameters
-        ----------
-        others
-            Tables that are added before those by class.
-        """
+        """Return exact values, as `hpcsched compare --format json` writes them."""
         tables = [*others, *map(breakdown_values, self.breakdowns.values())]
         extra = {"tables": {one.name: one.content() for one in tables}} if tables else {}
         return {**comparison_content(self.comparison), **extra}
@@ -246,15 +230,8 @@ def compare_study(
 ) -> StudyComparison:
     """Compare the runs of a study.
 
-    Parameters
-    ----------
-    baseline
-        As in `ComparedStudy`; with `recorded` also `recorded`, the log's own schedule, unless a run
-        is called so.
-    kinds
-        Kinds of classes of jobs; None: those of which the baseline has two classes or more.
-    recorded
-        Whether the log's own schedule is the last column.
+    The baseline is as in `ComparedStudy`; with `recorded`, the log's own schedule is the last
+    column, and the baseline if that is called so. Kinds None: those with two classes or more.
     """
     names = {name for one in study.runs for name in (one.name, one.configuration)}
     log_is_baseline = recorded and baseline == RECORDED and RECORDED not in names
@@ -276,15 +253,7 @@ Kind = Literal["boxes", "ecdf", "bars", "load", "gantt", "decision-time"]
 
 
 class StudyPage(NamedTuple):
-    """The page of a study.
-
-    Attributes
-    ----------
-    warnings
-        Reasons for which runs may not be comparable.
-    not_ok
-        Names of the runs whose audit does not say `ok`.
-    """
+    """The page of a study, its warnings, and the runs whose audit does not say `ok`."""
 
     html: str
     warnings: tuple[str, ...]
@@ -360,13 +329,7 @@ def draw(kind: Kind, study: Study, **options: Any) -> "Chart":
 def study_page(
     found: StudyComparison, *, title: str = "Runs compared", verify: bool = True
 ) -> StudyPage:
-    """Return the page of a comparison with tables, figures and the audit of each run.
-
-    Parameters
-    ----------
-    verify
-        Whether to audit each run, which reads its trace again.
-    """
+    """Return the page of a comparison with tables, figures and the audit of each run."""
     # Altair takes its time.
     from hpcsched.report.page.page import NOT_AUDITED, not_ok, write_page  # noqa: PLC0415
 

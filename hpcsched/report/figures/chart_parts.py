@@ -62,15 +62,7 @@ DASHES: Sequence[Sequence[int]] = ((1, 0), (5, 3), (1, 2), (5, 2, 1, 2), (9, 3),
 
 
 class Look(NamedTuple):
-    """Colour and style of a configuration in figures.
-
-    Attributes
-    ----------
-    style
-        Index in `DASHES`.
-    label
-        Label of the configuration; empty: its name.
-    """
+    """Colour, index of the line style, and label of a configuration; empty: its name."""
 
     colour: str
     style: int
@@ -107,13 +99,10 @@ def chart_config(font_size: int = FONT_SIZE) -> dict[str, Any]:
 
 
 def looks(dispatchers: Mapping[str, str]) -> dict[str, Look]:
-    """Return the look of each configuration.
+    """Return the look of each configuration, given its dispatcher.
 
-    Parameters
-    ----------
-    dispatchers
-        Dispatcher by configuration. The first configuration of a well-known dispatcher has its
-        colour; others have the next free one. Colours that repeat differ by the style of lines.
+    The first configuration of a well-known dispatcher has its colour; others have the next free
+    one. Colours that repeat differ by the style of lines.
     """
     own: dict[str, str] = {}
     for name, dispatcher in dispatchers.items():
@@ -232,13 +221,7 @@ def sized(chart: ChartT, size: tuple[int, int], title: str = "") -> ChartT:
 def value_scale(
     values: Iterable[FloatColumn], linear: float = 1.0
 ) -> tuple[alt.Scale, list[float]]:
-    """Return a logarithmic scale and its marks.
-
-    Parameters
-    ----------
-    linear
-        Value below which the scale is linear where there are values of 0.
-    """
+    """Return a logarithmic scale, linear near 0 where there are values of 0, and its marks."""
     parts = [part for part in values if len(part)]
     if not parts:
         return alt.Scale(type="linear"), []
@@ -275,13 +258,7 @@ def value_axis(title: str, marks: Sequence[float] = ()) -> alt.Axis:
 def colours(
     drawn: Mapping[str, Look], width: int = PAPER_WIDTH, *, legend: bool = True
 ) -> alt.Color:
-    """Return the colours of configurations.
-
-    Parameters
-    ----------
-    legend
-        Whether there is a legend below the figure, if there are several configurations.
-    """
+    """Return the colours of configurations, with a legend below the figure if there are several."""
     scale = alt.Scale(domain=list(drawn), range=[look.colour for look in drawn.values()])
     return alt.Color(
         "configuration:N", scale=scale, legend=_legend(drawn, width) if legend else None
@@ -305,15 +282,7 @@ def stepped_lines(
     told: Sequence[str | alt.Tooltip],
     stroke: float = 1.4,
 ) -> alt.Chart:
-    """Return the chart of a line for each configuration, which keeps a value up to the next one.
-
-    Parameters
-    ----------
-    told
-        Columns shown where a line is pointed at, beside the configuration.
-    stroke
-        Width of the lines, in points.
-    """
+    """Return the chart of a line for each configuration, which keeps a value up to the next one."""
     chart: alt.Chart = (
         chart_of(data)
         .mark_line(strokeWidth=stroke, interpolate="step-after", clip=True)
@@ -411,16 +380,10 @@ _DAY = 86_400
 
 
 class TimeAxis(NamedTuple):
-    """Places of simulated times on the axis of a figure.
+    """Places of simulated times, in seconds, on the axis of a figure.
 
-    Attributes
-    ----------
-    begin, end
-        Bounds, in simulated seconds.
-    unit
-        Seconds of the axis's unit.
-    clock
-        What the clocks of the trace show at its second 0, as seconds since 1970; None: no dates.
+    `clock` is what the clocks of the trace show at its second 0, in seconds since 1970; None: no
+    dates.
     """
 
     begin: int
@@ -437,15 +400,7 @@ class TimeAxis(NamedTuple):
         return [round(1000 * (self.clock + second)) for second in seconds]
 
     def x(self, field: str, *, bounded: bool = True, labelled: bool = True) -> alt.X:
-        """Return the axis for a column of places.
-
-        Parameters
-        ----------
-        bounded
-            Whether the axis ends at the bounds; else it ends where the data do, and can be zoomed.
-        labelled
-            Whether it has labels and a title; panels above another one need none.
-        """
+        """Return the axis for a column of places; without bounds it ends where the data do."""
         scale: Literal["linear", "utc"] = "linear" if self.clock is None else "utc"
         bounds = alt.Scale(type=scale, domain=self.places((self.begin, self.end)), nice=False)
         if labelled:
@@ -471,15 +426,10 @@ class TimeAxis(NamedTuple):
 
 
 def time_axis(begin: int, end: int, calendar: Calendar | None = None) -> TimeAxis:
-    """Return the axis for a span of simulated time.
+    """Return the axis for a span of simulated time, in seconds.
 
-    Parameters
-    ----------
-    begin, end
-        Bounds, in simulated seconds.
-    calendar
-        Calendar of the trace. If it knows dates, these are shown, by the clocks of the trace at the
-        begin: summer time that begins or ends later is not followed.
+    Dates are shown if the calendar of the trace knows them, by the clocks at the begin: summer time
+    that begins or ends later is not followed.
 
     Examples
     --------
@@ -499,13 +449,7 @@ def time_axis(begin: int, end: int, calendar: Calendar | None = None) -> TimeAxi
 def axis_of_trace(
     compared: ComparedStudy, group: str, instants: Sequence[FloatColumn | IntArray]
 ) -> TimeAxis:
-    """Return the axis for time series of runs of one trace.
-
-    Parameters
-    ----------
-    instants
-        Ascending instants of each series, in simulated seconds.
-    """
+    """Return the axis for time series of runs of one trace, given their ascending instants."""
     ends = [round(one[k]) for one in instants if len(one) for k in (0, -1)] or [0]
     first = next(one for one in compared.study.runs if one.group == group)
     return time_axis(min(ends), max(ends), first.run.calendar)

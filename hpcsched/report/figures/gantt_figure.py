@@ -46,15 +46,7 @@ Time = int | str
 
 
 class GanttJob(NamedTuple):
-    """A job within the window.
-
-    Attributes
-    ----------
-    amount, area
-        Amount of the resource type of a unit, and of all units times seconds within the window.
-    units
-        Units by node.
-    """
+    """A job within the window: amount of a unit, units by node, amount times seconds (`area`)."""
 
     job_id: int
     start: int
@@ -68,10 +60,7 @@ class GanttJob(NamedTuple):
 class JobRectangle(NamedTuple):
     """Rectangle of a job on a node, or on neighbouring nodes of a group that it fills.
 
-    Attributes
-    ----------
-    low, high
-        Bounds of the share of the node's capacity, from 0 to 1; 0 and *n* for *n* whole nodes.
+    `low` and `high` bound its share of a node, from 0 to 1; 0 and *n* for *n* whole nodes.
     """
 
     job_id: int
@@ -277,14 +266,8 @@ def gantt_figure(
 ) -> Figure:
     """Return the figure of a Gantt chart, with a panel for each run.
 
-    Parameters
-    ----------
-    resource
-        Resource type; None is the system's first.
-    begin, end
-        Bounds, as in `simulated_second`; None is the first start or the last end.
-    by
-        Attribute of jobs that colours show; None is the user if there are several, else the size.
+    Without a resource type it is the system's first; without bounds the first start and the last
+    end; colours show the user if there are several, else the size.
     """
     study = compared.study
     found = list(gantt_windows(study.runs, resource, begin, end))

@@ -124,15 +124,7 @@ def distributions(
     width: int = PAPER_WIDTH,
     linear: float = 1.0,
 ) -> alt.Chart:
-    """Return the chart of distribution functions: percentages of values up to each value.
-
-    Parameters
-    ----------
-    titles
-        Titles of the axes of values and of percentages.
-    linear
-        Value below which the scale is linear where there are values of 0.
-    """
+    """Return the chart of distribution functions: percentages of values up to each value."""
     data: list[dict[str, Any]] = []
     for configuration in drawn:
         if configuration in values and len(values[configuration]):
@@ -310,11 +302,7 @@ def metric_figure(
 ) -> Figure:
     """Return the figure of a metric as bars with intervals, the best of the first trace first.
 
-    Parameters
-    ----------
-    metric
-        Name in `summary.json`, or `objective`; None is the objective that all runs have, else the
-        mean bounded slowdown.
+    The metric None is the objective that all runs have, else the mean bounded slowdown.
     """
     runs, groups = compared.study.runs, compared.study.groups
     if metric is not None and all(_figure(one, metric).value is None for one in runs):
@@ -341,13 +329,7 @@ def bars(
     title: str,
     width: int,
 ) -> Chart:
-    """Return the chart of bars with their values and intervals, a panel for each group.
-
-    Parameters
-    ----------
-    found
-        Mean and interval by configuration and group; an interval without width is not drawn.
-    """
+    """Return the chart of bars with their values and intervals, a panel for each group."""
     charts: list[Chart] = []
     for group in groups:
         data = [
@@ -410,11 +392,6 @@ def load_figure(
     """Return the figure of the load over time, by trace; of each configuration the first seed.
 
     A grey line shows the offered amount of a shared resource.
-
-    Parameters
-    ----------
-    resource
-        Resource type; None: all that some node has.
     """
     # Lines by trace, title of the panel, and configuration.
     found: dict[str, dict[str, dict[str, OverTime]]] = {one: {} for one in compared.study.groups}

@@ -33,13 +33,7 @@ _LAYOUT = "hpcsched.report.page"
 
 
 def render(template: str, package: str = _LAYOUT, **content: Any) -> str:
-    """Return a page as HTML.
-
-    Parameters
-    ----------
-    content
-        Content of the page: its `title`, its `drawings` by name, and whatever the template names.
-    """
+    """Return a page as HTML: its `title`, its `drawings` by name, what the template names."""
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(package), PackageLoader(_LAYOUT)]),
         autoescape=True,
@@ -100,15 +94,7 @@ OK = "ok"
 
 
 class Verdict(NamedTuple):
-    """Outcome of the audit of a run.
-
-    Attributes
-    ----------
-    word
-        `ok`, `not ok` or `not checked`.
-    lines
-        Checks and violations, or the reason why it was not checked.
-    """
+    """Outcome of the audit of a run: `ok`, `not ok` or `not checked`, and its lines."""
 
     word: str
     lines: tuple[str, ...]
@@ -127,13 +113,7 @@ def write_page(
     warnings: Sequence[str] = (),
     by_class: Sequence[JobBreakdown] = (),
 ) -> str:
-    """Return the page of a study as HTML, the same for the same runs.
-
-    Parameters
-    ----------
-    verdicts
-        Outcome of the audit by the name of the run.
-    """
+    """Return the page of a study as HTML, the same for the same runs."""
     study = compared.study
     configurations = study.configurations
     # Described first: a damaged file ends the command before the page is begun.

@@ -13,13 +13,9 @@ from hpcsched.terminal import visible
 
 
 def csv_text(header: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
-    """Return CSV without a line break at its end.
+    """Return CSV without a line break at its end; None becomes an empty cell.
 
-    Parameters
-    ----------
-    rows
-        Values; None becomes an empty cell. Text that a spreadsheet would take for a formula begins
-        with an apostrophe.
+    Text that a spreadsheet would take for a formula begins with an apostrophe.
     """
     out = io.StringIO()
     # The module's default is CRLF, unlike every other file of this program.
@@ -158,14 +154,7 @@ class Table:
         return bool(cells) and not any(isinstance(cell, str) for cell in cells)
 
     def as_text(self, width: int | None = None) -> str:
-        """Return the title, the table and its notes as text.
-
-        Parameters
-        ----------
-        width
-            Columns of the terminal, into which the table is drawn and folded; None writes aligned
-            columns of any width, for files and pipes.
-        """
+        """Return title, table and notes: drawn into the width of a terminal, else aligned."""
         # A lone header would look like a table that was cut off.
         body = "There is nothing to show."
         if self.rows:
@@ -244,14 +233,7 @@ class Table:
         )
 
     def as_csv(self) -> str:
-        """Return the columns and rows with exact values; sections become a first column.
-
-        Examples
-        --------
-        >>> print(Table(["run", "jobs"], [["a", 7]]).as_csv())
-        run,jobs
-        a,7
-        """
+        """Return the columns and rows with exact values; sections become a first column."""
         table = self.flat()
         return csv_text(table.header, table.rows)
 
@@ -356,13 +338,7 @@ def duration_text(seconds: int) -> str:
 
 
 def titled(name: str, definition: Mapping[str, Any]) -> str:
-    """Return the name of a metric or objective with its parameters in words, if it has any.
-
-    Examples
-    --------
-    >>> titled("p2sf", {"parameters": {"alpha": 2}})
-    'p2sf (alpha = 2)'
-    """
+    """Return the name of a metric or objective with its parameters in words, if it has any."""
     parameters = parameters_text(definition)
     return f"{name} ({parameters})" if parameters else name
 

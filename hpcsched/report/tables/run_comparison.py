@@ -30,15 +30,7 @@ Figures = Mapping[str | None, float | None]
 
 
 class LogColumn(NamedTuple):
-    """The column of the log's own schedule in a comparison.
-
-    Attributes
-    ----------
-    same_jobs
-        Figures of runs that ran other jobs as well, over the jobs of the column, by run.
-    without_start
-        Number of jobs of which the log records no start; the column is over the others.
-    """
+    """The log's own schedule; `same_jobs` has figures of runs that ran other jobs as well."""
 
     name: str
     source: Path
@@ -62,13 +54,7 @@ class LogColumn(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A run, or the log's own schedule, in a comparison.
-
-    Attributes
-    ----------
-    note
-        Agreement with the start times of the log, in words; of the log's own schedule, its jobs.
-    """
+    """A run, or the log's own schedule, in a comparison, with a note on recorded starts."""
 
     name: str
     label: str
@@ -102,18 +88,9 @@ class Row(NamedTuple):
 class Comparison:
     """Metrics of runs beside those of a baseline.
 
-    Attributes
-    ----------
-    columns
-        The runs: by ascending objective if that ranks them, else in the order given; then the log's
-        own schedule, if it is there.
-    baseline
-        Index of the baseline.
-    objective
-        Index of the row with the objective of the runs; None if it does not rank them: they have
-        different ones, ran different traces, or are replicas.
-    warnings
-        Reasons for which runs may not be comparable.
+    Columns are by ascending objective if that ranks the runs, else in the order given; the log's
+    own schedule comes last. `baseline` is the index of a column, `objective` that of the row that
+    ranks the runs; None if none does: they have different ones, or traces, or are replicas.
     """
 
     columns: tuple[Column, ...]
@@ -202,13 +179,7 @@ def compare_runs(
 
 
 def far_apart(name: str, there: float | None, runs: Sequence[float | None]) -> Iterator[str]:
-    """Yield a warning if jobs waited far longer, or far less, in the log than in every run.
-
-    Parameters
-    ----------
-    there, runs
-        Mean wait of the same jobs in the log and in each run, in seconds.
-    """
+    """Yield a warning if mean waits, in seconds, are far longer or less in the log."""
     waits = [wait for wait in runs if wait is not None]
     if there is None or not waits:
         return
@@ -397,13 +368,7 @@ def _readable(row: Row) -> Row:
 
 
 def value_text(value: float | None, percent: float | None) -> str:
-    """Return a value with its percentage of the baseline's in brackets, where there is one.
-
-    Examples
-    --------
-    >>> value_text(1 / 3, None), value_text(12, 50.0), value_text(None, None)
-    ('0.333333', '12 (50.0 %)', '–')
-    """
+    """Return a value with its percentage of the baseline's in brackets, where there is one."""
     if value is None:
         return MISSING
     number = str(value) if isinstance(value, int) else f"{value:.6g}"

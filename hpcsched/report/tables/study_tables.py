@@ -363,17 +363,8 @@ def answer(
 ) -> list[str]:
     """Return the answer of a study, one sentence or two a line.
 
-    Parameters
-    ----------
-    not_ok
-        Names of runs whose audit does not say `ok`; None if they were not audited.
-    comparison
-        Metrics of the runs; with the log's own schedule, the runs are given in percent of it.
-
-    Notes
-    -----
     A difference is beyond noise if the 95 % interval of its mean over the same jobs, by a block
-    bootstrap (`metrics/bootstrap.py`), does not hold 0.
+    bootstrap, does not hold 0. Runs that were not audited are None.
     """
     runs, labels = compared.study.runs, compared.study.run_labels
     lines = list(_ahead(compared)) if len(runs) > 1 else []
@@ -490,13 +481,7 @@ def _of_one_case(
 def difference(
     compared: ComparedStudy, one: StudiedRun, other: StudiedRun, objective: Mapping[str, Any]
 ) -> Interval | None:
-    """Return the mean difference of an objective over the jobs of both runs, with its interval.
-
-    Returns
-    -------
-    Interval or None
-        None if the objective is no mean of a value of each job.
-    """
+    """Return the mean difference of an objective over the same jobs; None if it is no such mean."""
     quantity = QUANTITIES.get(MEANS.get(objective["name"], ""))
     if quantity is None or quantity.has is not None:
         return None

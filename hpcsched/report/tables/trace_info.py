@@ -41,15 +41,7 @@ Rows = Iterator[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class TraceInfo:
-    """Statistics of a trace.
-
-    Attributes
-    ----------
-    account
-        Number of records read, skipped and changed.
-    distance
-        Difference from the first trace; None for the first itself.
-    """
+    """Statistics of a trace, its account, and its distance from the first; None for the first."""
 
     name: str
     account: TraceAccount
