@@ -127,7 +127,7 @@ def test_runs_as_a_list(result: hpcsched.RunResult, tmp_path: Path) -> None:
         (hpcsched.compare, "expected at least one run, found none"),
         (lambda: hpcsched.compare([5]), "expected runs: .*; found a value of type int"),
         (lambda: hpcsched.plot("pie"), "expected a kind of figure first: boxes, .*; found 'pie'"),
-        (lambda: hpcsched.plot(["a"]), "kind of figure first: .*; found a value of type list"),
+        (lambda: hpcsched.plot(["a"]), "kind of figure first: .*; found .'a'."),
         (lambda: hpcsched.write_report(["a"]), "expected the HTML file first, found a value of ty"),
         (lambda: hpcsched.load_scenario(None), "path of a scenario, or a dictionary; found .*None"),
         (lambda: hpcsched.load_scenario({}, {"a..b": 1}), r"override a\.\.b: error"),

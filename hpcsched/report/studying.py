@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
 
 from hpcsched.arrow_arrays import arrow_array, computed, python_array
-from hpcsched.errors import Finding, HpcschedError, InputError
+from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.metric import Column, RunTables
 from hpcsched.plugins.manager import registry
 from hpcsched.report.compared_study import ComparedStudy
@@ -47,7 +47,7 @@ from hpcsched.workload.trace_source import recorded_waits
 
 if TYPE_CHECKING:
     from hpcsched.report.figures.chart_parts import Chart
-    from hpcsched.report.page.page import Verdict
+    from hpcsched.report.page.page import StudyPage
 
 
 RECORDED = "recorded"
@@ -252,14 +252,6 @@ Kind = Literal["boxes", "ecdf", "bars", "load", "gantt", "decision-time"]
 """Kinds of figures, as `hpcsched plot` calls them."""
 
 
-class StudyPage(NamedTuple):
-    """The page of a study, its warnings, and the runs whose audit does not say `ok`."""
-
-    html: str
-    warnings: tuple[str, ...]
-    not_ok: tuple[str, ...]
-
-
 def compare(
     *runs: Run | Sequence[Run],
     baseline: str | None = None,
@@ -313,8 +305,7 @@ def plot(kind: Kind, *runs: Run | Sequence[Run], **options: Any) -> "Chart":
     """
     kinds = get_args(Kind)
     if kind not in kinds:
-        found = repr(kind) if isinstance(kind, str) else f"a value of type {type(kind).__name__}"
-        message = f"expected a kind of figure first: {', '.join(kinds)}; found {found}"
+        message = f"expected a kind of figure first: {', '.join(kinds)}; found {kind!r}"
         raise InputError(Finding("unknown-figure", message))
     return draw(kind, _opened(runs), **options)
 
@@ -324,26 +315,6 @@ def draw(kind: Kind, study: Study, **options: Any) -> "Chart":
     from hpcsched.report.figures.run_figures import FIGURES  # noqa: PLC0415 (altair takes its time)
 
     return FIGURES[kind](ComparedStudy(study), **options).chart
-
-
-def study_page(
-    found: StudyComparison, *, title: str = "Runs compared", verify: bool = True
-) -> StudyPage:
-    """Return the page of a comparison with tables, figures and the audit of each run."""
-    # Altair takes its time.
-    from hpcsched.report.page.page import NOT_AUDITED, not_ok, write_page  # noqa: PLC0415
-
-    runs = found.study.study.runs
-    verdicts = {one.name: _verdict(one.run) if verify else NOT_AUDITED for one in runs}
-    page = write_page(
-        found.study,
-        found.comparison,
-        verdicts,
-        title=title,
-        warnings=found.warnings,
-        by_class=list(found.breakdowns.values()),
-    )
-    return StudyPage(page, found.warnings, tuple(not_ok(verdicts) or ()))
 
 
 def write_report(
@@ -361,7 +332,7 @@ def write_report(
     Parameters
     ----------
     baseline, recorded, title, verify
-        As in `compare` and `study_page`.
+        As in `compare`; whether to audit each run, which reads its trace again.
     by
         Classes of jobs for which there is a table, such as `user`, or several of them; None: all
         that tell jobs apart.
@@ -376,9 +347,8 @@ def write_report(
     if not isinstance(out, Path | str):
         message = f"expected the HTML file first, found a value of type {type(out).__name__}"
         raise InputError(Finding("bad-value", message))
-    path = Path(out)
     write_page(
-        path,
+        Path(out),
         _opened(runs),
         baseline=baseline,
         kinds=_kinds(by),
@@ -387,7 +357,7 @@ def write_report(
         verify=verify,
         force=force,
     )
-    return path
+    return Path(out)
 
 
 def write_page(
@@ -398,8 +368,10 @@ def write_page(
     verify: bool,
     force: bool,
     **compared: Any,
-) -> StudyPage:
+) -> "StudyPage":
     """Write the page of a study, compared as `compare_study` does with the same parameters."""
+    from hpcsched.report.page.page import study_page  # noqa: PLC0415 (as above)
+
     # Before the runs are read and audited, which may take minutes.
     check_target(out, force=force)
     page = study_page(compare_study(study, **compared), title=title, verify=verify)
@@ -417,10 +389,7 @@ def _opened(runs: Sequence[Run | Sequence[Run]]) -> Study:
         raise InputError(Finding("no-runs", "expected at least one run, found none"))
     for one in listed:
         if not isinstance(one, RunResult | Path | str):
-            message = (
-                "expected runs: what hpcsched.run or open_run returns, or the paths of run"
-                f" directories; found a value of type {type(one).__name__}"
-            )
+            message = f"expected runs: results or paths; found a value of type {type(one).__name__}"
             raise InputError(Finding("bad-value", message))
     return open_study(
         [one.directory.path if isinstance(one, RunResult) else Path(one) for one in listed]
@@ -430,16 +399,3 @@ def _opened(runs: Sequence[Run | Sequence[Run]]) -> Study:
 def _kinds(by: str | Sequence[str] | None) -> list[str] | None:
     """Return kinds of classes by one name or several; None stands for all."""
     return None if by is None else class_kinds([by] if isinstance(by, str) else by)
-
-
-def _verdict(run: RunDirectory) -> "Verdict":
-    """Audit a run; the verdict is `not checked` if it cannot be audited, as without its trace."""
-    from hpcsched.audit.auditing import audit_directory  # noqa: PLC0415
-    from hpcsched.report.page.page import NOT_AUDITED, OK, Verdict  # noqa: PLC0415
-
-    try:
-        found = audit_directory(run)
-    except HpcschedError as error:
-        return NOT_AUDITED._replace(lines=(str(error),))
-    word = OK if found.ok else "not ok"
-    return Verdict(word, (*found.lines(), word))

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 import hpcsched
+from hpcsched.report.page.page import study_page
 from hpcsched.report.studied_runs import open_study
-from hpcsched.report.studying import compare_study, study_page
+from hpcsched.report.studying import compare_study
 from tests.runs.small_scenario import write_scenario
 
 

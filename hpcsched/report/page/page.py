@@ -5,7 +5,7 @@ brings it along. A page opens quickly for any number of jobs: curves have a few 
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -13,6 +13,8 @@ import vl_convert
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from hpcsched.audit.auditing import audit_directory
+from hpcsched.errors import HpcschedError
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.chart_parts import Chart, Figure, description
 from hpcsched.report.figures.run_figures import (
@@ -22,10 +24,10 @@ from hpcsched.report.figures.run_figures import (
     load_figure,
     metric_figure,
 )
-from hpcsched.report.job_breakdown import JobBreakdown, breakdown_table
 from hpcsched.report.studied_runs import StudiedRun
-from hpcsched.report.tables.run_comparison import Comparison, comparison_table
+from hpcsched.report.studying import StudyComparison
 from hpcsched.report.tables.study_tables import TABLES, answer
+from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.solver_rounds import in_words
 from hpcsched.version import __version__
 
@@ -104,17 +106,37 @@ NOT_AUDITED = Verdict("not checked", ())
 """Verdict on each run of a page for which no audit was asked."""
 
 
-def write_page(
-    compared: ComparedStudy,
-    comparison: Comparison,
-    verdicts: Mapping[str, Verdict],
-    *,
-    title: str,
-    warnings: Sequence[str] = (),
-    by_class: Sequence[JobBreakdown] = (),
-) -> str:
+class StudyPage(NamedTuple):
+    """The page of a study, its warnings, and the runs whose audit does not say `ok`."""
+
+    html: str
+    warnings: tuple[str, ...]
+    not_ok: tuple[str, ...]
+
+
+def study_page(
+    found: StudyComparison, *, title: str = "Runs compared", verify: bool = True
+) -> StudyPage:
+    """Return the page of a comparison with tables, figures and the audit of each run."""
+    runs = found.study.study.runs
+    verdicts = {one.name: _verdict(one.run) if verify else NOT_AUDITED for one in runs}
+    page = write_page(found, verdicts, title=title)
+    return StudyPage(page, found.warnings, tuple(not_ok(verdicts) or ()))
+
+
+def _verdict(run: RunDirectory) -> Verdict:
+    """Audit a run; the verdict is `not checked` if it cannot be audited, as without its trace."""
+    try:
+        found = audit_directory(run)
+    except HpcschedError as error:
+        return NOT_AUDITED._replace(lines=(str(error),))
+    word = OK if found.ok else "not ok"
+    return Verdict(word, (*found.lines(), word))
+
+
+def write_page(found: StudyComparison, verdicts: Mapping[str, Verdict], *, title: str) -> str:
     """Return the page of a study as HTML, the same for the same runs."""
-    study = compared.study
+    compared, study = found.study, found.study.study
     configurations = study.configurations
     # Described first: a damaged file ends the command before the page is begun.
     figures = list(page_figures(compared))
@@ -123,12 +145,11 @@ def write_page(
         "report.html",
         title=title,
         runs=[_about(one, study.labels, verdicts[one.name]) for one in study.runs],
-        answer=answer(compared, not_ok(verdicts), comparison),
+        answer=answer(compared, not_ok(verdicts), found.comparison),
         configurations=study.configuration_labels,
-        warnings=warnings,
+        warnings=found.warnings,
         tables=[
-            comparison_table(comparison),
-            *map(breakdown_table, by_class),
+            *found.tables,
             *(table for table in others if table.rows),
         ],
         figures=figures,

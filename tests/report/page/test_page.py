@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from hpcsched.report.figures.run_figures import (
     load_figure,
 )
 from hpcsched.report.page.page import Verdict, interactive, page_figures, write_page
+from hpcsched.report.studying import StudyComparison
 from hpcsched.report.tables.run_comparison import compare_runs
 from tests.report.studies import pair, tables_of, write_experiment, write_studied
 from tests.runs.hand_made import REJECTED, tamper_json
@@ -32,9 +34,9 @@ def page_of(tables: ComparedStudy, verdict: Verdict) -> str:
     """Return the page of runs that all have one verdict."""
     runs = tables.study.runs
     names = [one.name for one in runs]
-    comparison = compare_runs(tables)
-    verdicts = dict.fromkeys(names, verdict)
-    return write_page(tables, comparison, verdicts, title="Two & two", warnings=["<beware>"])
+    comparison = replace(compare_runs(tables), warnings=("<beware>",))
+    found = StudyComparison(tables, comparison, {})
+    return write_page(found, dict.fromkeys(names, verdict), title="Two & two")
 
 
 class Reader(HTMLParser):
