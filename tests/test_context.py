@@ -11,8 +11,7 @@ from hpcsched.plugins.spec import hookimpl
 from hpcsched.registration import Context, Plugin
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
-from hpcsched.testing import use_plugins
-from hpcsched.testing.fixtures import UsePlugins
+from hpcsched.testing import UsePlugins, use_plugins
 
 __all__ = ["use_plugins"]
 

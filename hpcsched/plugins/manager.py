@@ -43,11 +43,11 @@ def registry() -> Registry:
 
 
 @contextmanager
-def stand_in(other: Registry) -> Iterator[None]:
+def stand_in(other: Registry) -> Iterator[Registry]:
     """Replace the result of `registry`, so that tests can use plugins that are not installed."""
     _stand_ins.append(other)
     try:
-        yield
+        yield other
     finally:
         _stand_ins.pop()
 

@@ -18,22 +18,30 @@ from hpcsched.testing.building import (
     make_system,
     sample_workloads,
 )
-from hpcsched.testing.figure_checks import check_metric, check_objective
-from hpcsched.testing.fixtures import RunScenario, UsePlugins, run_scenario, use_plugins
-from hpcsched.testing.replay_checks import (
+from hpcsched.testing.replaying import (
+    RunScenario,
+    UsePlugins,
+    audit_replay,
+    replay,
+    run_scenario,
+    start_times,
+    use_plugins,
+)
+from hpcsched.testing.service_checks import check_executor, check_solver, check_workload_manager
+from hpcsched.testing.workload_checks import (
     check_allocator,
     check_correction,
     check_dispatcher,
+    check_metric,
+    check_objective,
     check_observer,
     check_predictor,
     check_queue_order,
+    check_trace_source,
+    check_transform,
 )
-from hpcsched.testing.replaying import ReplayConditions, audit_replay, replay, start_times
-from hpcsched.testing.service_checks import check_executor, check_solver, check_workload_manager
-from hpcsched.testing.trace_checks import check_trace_source, check_transform
 
 __all__ = [
-    "ReplayConditions",
     "RunScenario",
     "SampleWorkload",
     "UsePlugins",

@@ -8,18 +8,17 @@ names of the glossary, in any order, and most have a default; `-` stands for an 
     2       5            1      30        -
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Any, NamedTuple
 
-from hpcsched.dispatching.allocator import Room
+import hpcsched
 from hpcsched.dispatching.objectives import BoundedSlowdown
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob, waiting_job
-from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.simulation.occupancy import NodeOccupancy, Occupancy, SlotOccupancy
 from hpcsched.system.space import NodeSpace, units_that_fit
 from hpcsched.system.system import NodeGroup, Request, System, is_constrained
-from hpcsched.workload.job import BOUNDS, NUMBERED, Column, Job, TracedJob, bounded_request
+from hpcsched.workload.job import BOUNDS, NUMBERED, Column, bounded_request
 
 _NUMBERS = ("submit_time", "requested_time")
 _JOB_COLUMNS = ("job_id", "run_time", "units", *_NUMBERS, *NUMBERED, *(c.name for c in BOUNDS))
@@ -42,19 +41,14 @@ def make_system(count: int = 4, **resources: int) -> System:
     return System((NodeGroup("node", count, resources or {"core": 1}),))
 
 
-def make_jobs(system: System, table: str) -> list[TracedJob]:
+def make_jobs(system: System, table: str) -> list[hpcsched.TracedJob]:
     """Return the jobs of a table, in its order.
 
     A job needs a `job_id`, and a `run_time` or a `requested_time`, each of which is the default of
     the other. By default it is submitted at 0 and has one unit. Columns with the names of resource
     types hold the amounts per unit; without any, a unit asks for one of the first type.
     `node_groups` are names and `allowed_nodes` node numbers with commas between them; `exclusive`
-    and `one_unit_per_node` are `yes` or `no`.
-
-    Raises
-    ------
-    ValueError
-        If the table cannot be read.
+    and `one_unit_per_node` are `yes` or `no`. A table that cannot be read is a ValueError.
     """
     return [_job(system, row) for row in _rows(system, table, _JOB_COLUMNS)]
 
@@ -74,11 +68,6 @@ def make_problem(
         Simulated second; by default the last submission or start.
     aggregated
         True: free resources are stated as slots, for jobs with equal units.
-
-    Raises
-    ------
-    ValueError
-        If the table cannot be read, or running jobs have no room.
     """
     rows = list(_rows(system, table, _JOB_COLUMNS + _PROBLEM_COLUMNS))
     jobs = [_waiting(system, row) for row in rows]
@@ -106,14 +95,8 @@ def make_problem(
     )
 
 
-def uniform_request(jobs: list[Job]) -> tuple[int, ...]:
-    """Return the unit request of all jobs.
-
-    Raises
-    ------
-    ValueError
-        If they differ.
-    """
+def uniform_request(jobs: list[hpcsched.Job]) -> tuple[int, ...]:
+    """Return the unit request of all jobs, or raise a ValueError if they differ."""
     requests = {job.unit_request for job in jobs}
     if len(requests) != 1 or any(is_constrained(job.request) for job in jobs):
         raise ValueError("aggregated: expected jobs that all ask for the same, on any node")
@@ -140,7 +123,7 @@ def _rows(system: System, table: str, columns: tuple[str, ...]) -> Iterator[Mapp
         yield row
 
 
-def _job(system: System, row: Mapping[str, str]) -> TracedJob:
+def _job(system: System, row: Mapping[str, str]) -> hpcsched.TracedJob:
     # Without a requested time the limit is the run time, so that no job is killed unawares.
     given = {"submit_time": "0", "requested_time": row.get("run_time", ""), **row}
     numbers: dict[str, Any] = {name: int(given[name]) for name in _NUMBERS}
@@ -151,8 +134,8 @@ def _job(system: System, row: Mapping[str, str]) -> TracedJob:
         system.request(amounts or {system.resource_types[0]: 1}),
         {column.name: _bound(column, row.get(column.name)) for column in BOUNDS},
     )
-    job = Job(job_id=int(row["job_id"]), request=request, **numbers, **optional)
-    return TracedJob(job, int(row.get("run_time", job.requested_time)))
+    job = hpcsched.Job(job_id=int(row["job_id"]), request=request, **numbers, **optional)
+    return hpcsched.TracedJob(job, int(row.get("run_time", job.requested_time)))
 
 
 def _bound(column: Column, text: str | None) -> Any:
@@ -176,8 +159,8 @@ def _start(
     fits = units_that_fit(nodes.system, nodes.available, request)
     if fits.sum() < request.units:
         raise ValueError(f"job {waiting.job_id} has no room beside the running jobs above it")
-    room = Room(fits, nodes.available, request.unit_request, nodes.system)
-    allocation = FirstFit().allocate(request.units, room)
+    room = hpcsched.Room(fits, nodes.available, request.unit_request, nodes.system)
+    allocation = hpcsched.FirstFit().allocate(request.units, room)
     nodes.claim(allocation, request)
     return RunningJob(
         # A running job ends after now in every problem, also where it has outlived its prediction.
@@ -215,7 +198,7 @@ class SampleWorkload(NamedTuple):
 
     name: str
     system: System
-    jobs: tuple[TracedJob, ...]
+    jobs: tuple[hpcsched.TracedJob, ...]
     uniform: bool
 
 
@@ -227,21 +210,15 @@ def sample_workloads(seed: int = 0, count: int = 40) -> tuple[SampleWorkload, ..
     single nodes, some exclusive, some with one unit per node). Jobs come in bursts; some have zero
     length, some run longer than requested.
     """
-    return (
-        SampleWorkload("one-slot", ONE_SLOT, _jobs(ONE_SLOT, _core, seed, count), True),
-        SampleWorkload(
-            "several-slots", SEVERAL_SLOTS, _jobs(SEVERAL_SLOTS, _cores_and_mem, seed, count), True
-        ),
-        SampleWorkload("mixed", MIXED, _jobs(MIXED, _anything, seed, count), False),
+    requests = (
+        ("one-slot", ONE_SLOT, Request(1, (1,))),
+        ("several-slots", SEVERAL_SLOTS, Request(1, (2, 3))),
+        ("mixed", MIXED, None),
     )
-
-
-def _core(_random: Random) -> Request:
-    return Request(1, (1,))
-
-
-def _cores_and_mem(_random: Random) -> Request:
-    return Request(1, (2, 3))
+    return tuple(
+        SampleWorkload(name, system, _jobs(system, request, seed, count), request is not None)
+        for name, system, request in requests
+    )
 
 
 def _anything(random: Random) -> Request:
@@ -257,31 +234,21 @@ def _anything(random: Random) -> Request:
 
 
 def _jobs(
-    system: System, wish: Callable[[Random], Request], seed: int, count: int
-) -> tuple[TracedJob, ...]:
+    system: System, uniform: Request | None, seed: int, count: int
+) -> tuple[hpcsched.TracedJob, ...]:
     random = Random(seed)
     jobs, submit_time = [], 0
     # Numbers out of order: a dispatcher that takes them for arrivals is found out.
     for job_id in random.sample(range(1, count + 1), count):
         # Half of all steps are 0, so that bursts and ties are common.
         submit_time += random.choice([0, 0, 0, 1, 7, 40])
-        jobs.append(_sampled_job(job_id, submit_time, system, wish(random), random))
+        request = uniform or _anything(random)
+        room = int(units_that_fit(system, system.capacity.T, request).sum())
+        units = max(1, min(random.choice([1, 1, 2, 3, room // 2, room]), room))
+        run_time = random.choice([0, 1, random.randint(2, 60), random.randint(30, 600)])
+        # Half the run time at times: jobs that outlive their request are part of every real log.
+        requested = max(1, round(run_time * random.choice([0.5, 1, 1, 2, 5])))
+        request, user = request._replace(units=units), random.randint(1, 4)
+        job = hpcsched.Job(job_id, submit_time, request, requested, user=user)
+        jobs.append(hpcsched.TracedJob(job, run_time))
     return tuple(jobs)
-
-
-def _sampled_job(
-    job_id: int, submit_time: int, system: System, wish: Request, random: Random
-) -> TracedJob:
-    room = int(units_that_fit(system, system.capacity.T, wish).sum())
-    units = random.choice([1, 1, 2, 3, room // 2, room])
-    run_time = random.choice([0, 1, random.randint(2, 60), random.randint(30, 600)])
-    # Half the run time at times: jobs that outlive their request are part of every real log.
-    requested_time = max(1, round(run_time * random.choice([0.5, 1, 1, 2, 5])))
-    job = Job(
-        job_id,
-        submit_time,
-        wish._replace(units=max(1, min(units, room))),
-        requested_time,
-        user=random.randint(1, 4),
-    )
-    return TracedJob(job, run_time)

@@ -10,7 +10,7 @@ from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.space import NodeAllocation
-from hpcsched.testing import ReplayConditions, audit_replay
+from hpcsched.testing import audit_replay
 from hpcsched.workload.site_partitions import Partition, Partitions
 from tests.builders import Spy, alike, easy, lists, replay, traced
 
@@ -48,9 +48,7 @@ def audited(dispatcher, jobs, outages, observers=(), **more):
     lost = Lost()
     recorder = replay(SYSTEM, dispatcher, jobs, [lost, *observers], outages=outages, **more)
     records = list(recorder.jobs.values())
-    audit_replay(
-        records, jobs, SYSTEM, conditions=ReplayConditions(outages=outages), interruptions=lost.all
-    )
+    audit_replay(records, jobs, SYSTEM, outages=outages, interruptions=lost.all)
     return recorder, lost
 
 

@@ -18,7 +18,7 @@ from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import Interruption
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.system import System
-from hpcsched.testing import ReplayConditions, audit_replay
+from hpcsched.testing import audit_replay
 from tests.builders import Told, replay
 from tests.strategies import Workload, mixed_workloads, tries
 
@@ -112,7 +112,7 @@ def check(make: Callable[[str], Assembly], name: str, data: Any, workload: Workl
         records,
         jobs,
         workload.system,
-        conditions=ReplayConditions(outages=out),
+        outages=out,
         interruptions=lost.all,
     )
     states = {record.state for record in records}

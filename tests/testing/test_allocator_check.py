@@ -5,6 +5,7 @@ import pytest
 
 from hpcsched.dispatching.allocator import Room, fill
 from hpcsched.dispatching.rules.allocators import BestFit, FirstFit
+from hpcsched.errors import PluginError
 from hpcsched.system.space import NodeAllocation
 from hpcsched.testing import check_allocator
 
@@ -87,12 +88,12 @@ def test_right(make) -> None:
         ("full", r"expected at most \d+ units on node 0, found 10\d"),
         ("node", "expected nodes from 0 to 15, found 99"),
         ("fewer", r"expected \d+ units, found \d+"),
-        ("changes", "expected the room unchanged, found it changed"),
+        ("changes", "raised ValueError: assignment destination is read-only"),
     ],
 )
 def test_wrong(mistake: str, message: str) -> None:
     """Each mistake is named, with the workload in a note."""
-    with pytest.raises(AssertionError, match=message) as caught:
+    with pytest.raises((AssertionError, PluginError), match=message) as caught:
         check_allocator(lambda: Wrong(mistake), seeds=[0])
     assert "on sample workload 'one-slot', seed 0, as " in caught.value.__notes__[-1]
 
@@ -103,11 +104,11 @@ def test_wrong(mistake: str, message: str) -> None:
 )
 def test_wrong_slots(make, message: str) -> None:
     """Slots must be free, as many as asked for, and leave the list."""
-    with pytest.raises(AssertionError, match=message):
+    with pytest.raises((AssertionError, PluginError), match=message):
         check_allocator(make, seeds=[0])
 
 
 def test_not_repeatable() -> None:
     """Two replays must be equal."""
-    with pytest.raises(AssertionError, match="two replays differ"):
+    with pytest.raises((AssertionError, PluginError), match="two replays differ"):
         check_allocator(Drifts, seeds=[0])

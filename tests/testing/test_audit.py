@@ -7,7 +7,6 @@ import pytest
 from hpcsched.simulation.records import JobRecord
 from hpcsched.system.space import NodeAllocation
 from hpcsched.testing import (
-    ReplayConditions,
     audit_replay,
     make_jobs,
     make_system,
@@ -31,10 +30,9 @@ RECORDS = replay(easy(), JOBS, SYSTEM)
 def test_a_valid_replay() -> None:
     """Nothing is found, killed jobs included."""
     audit_replay(RECORDS, JOBS, SYSTEM)
-    kills = ReplayConditions(kill_at_requested_time=True)
-    killed = replay(easy(), JOBS, SYSTEM, conditions=kills)
+    killed = replay(easy(), JOBS, SYSTEM, kill_at_requested_time=True)
     assert start_times(killed) == {1: 0, 2: 10}
-    audit_replay(killed, JOBS, SYSTEM, conditions=kills)
+    audit_replay(killed, JOBS, SYSTEM, kill_at_requested_time=True)
 
 
 def early(records: list[JobRecord]) -> list[JobRecord]:

@@ -69,7 +69,7 @@ COMMON = [
     ("text", "expected a finite number, or None, found '12'"),
     ("nan", "expected a finite number, or None, found nan"),
     ("true", "expected a finite number, or None, found True"),
-    ("calls", r"expected the same figure again, found \d+ and \d+"),
+    ("calls", r"expected the same figure in batches of 1000 rows, found \d+ and \d+"),
     ("first batch", "expected the same figure in batches of 1 rows, found"),
     ("no jobs", "without jobs: expected a finite number, or None, found nan"),
 ]

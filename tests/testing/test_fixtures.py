@@ -1,14 +1,16 @@
 """The fixtures: plugins of a module take part for one test."""
 
+from importlib.resources import files
 from types import ModuleType
 
 import pytest
 
+import hpcsched.testing
 from hpcsched import cli, hookimpl
 from hpcsched.dispatching.rules.recorded import Reject
 from hpcsched.errors import InputError, PluginError
 from hpcsched.plugins.manager import build_registry, registry, stand_in
-from hpcsched.registration import Plugin
+from hpcsched.registration import KINDS, Plugin
 from hpcsched.testing import RunScenario, UsePlugins, make_jobs, make_system
 
 SCENARIO = """\
@@ -74,3 +76,12 @@ def test_a_module_without_hooks(use_plugins: UsePlugins) -> None:
     """A module that registers nothing is an error, not a surprise later."""
     with pytest.raises(PluginError, match=r"plugin empty 0 registers nothing: .* in empty\.module"):
         use_plugins(ModuleType("empty.module"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_a_check(kind: str) -> None:
+    """It is part of the kit, and the template of new plugins calls it."""
+    name = f"check_{kind}"
+    assert name in hpcsched.testing.__all__
+    template = files("hpcsched.plugins") / "templates" / f"{kind}_test.txt"
+    assert f"    {name}(" in template.read_text(encoding="utf-8")

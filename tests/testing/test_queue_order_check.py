@@ -5,6 +5,7 @@ from itertools import count
 import pytest
 
 from hpcsched.dispatching.rules.orders import ArrivalOrder, KeyOrder, smallest_area
+from hpcsched.errors import PluginError
 from hpcsched.testing import check_queue_order
 
 
@@ -73,22 +74,22 @@ def test_right(make) -> None:
 @pytest.mark.parametrize(
     ("mistake", "message"),
     [
-        ("type", "round 1: expected a sequence of the queued jobs, found {"),
-        ("numbers", r"round 1: expected the jobs of the queue, found \d+ among them"),
-        ("loses", r"round 1: expected each queued job once, found job \d+ 0 times"),
-        ("twice", r"round 1: expected each queued job once, found job \d+ 2 times"),
-        ("calls", r"round \d+: jobs \[.*\], and \[.*\] when asked again"),
+        ("type", "expected a sequence of the queued jobs, found {"),
+        ("numbers", r"expected the jobs of the queue, found \d+ among them"),
+        ("loses", r"expected each queued job once, found job \d+ 0 times"),
+        ("twice", r"expected each queued job once, found job \d+ 2 times"),
+        ("calls", "two replays differ"),
     ],
 )
 def test_wrong(mistake: str, message: str) -> None:
     """Each mistake is named, with the workload in a note."""
-    with pytest.raises(AssertionError, match=message) as caught:
+    with pytest.raises((AssertionError, PluginError), match=message) as caught:
         check_queue_order(lambda: Wrong(mistake), seeds=[0])
-    assert caught.value.__notes__ == ["on sample workload 'one-slot', seed 0"]
+    assert "on sample workload 'one-slot', seed 0, as " in caught.value.__notes__[-1]
 
 
 def test_state_of_another_replay() -> None:
     """Two replays must be equal."""
     Forgets.kept = 1
-    with pytest.raises(AssertionError, match="two replays differ"):
+    with pytest.raises((AssertionError, PluginError), match="two replays differ"):
         check_queue_order(Forgets)

@@ -4,7 +4,7 @@ import pytest
 
 from hpcsched.dispatching.decision import Reason
 from hpcsched.testing import make_problem, make_system
-from hpcsched.testing.replay_checks import ReasonCheck
+from hpcsched.testing.workload_checks import ReasonCheck
 from tests.runs.hand_made import JOBS, rounds_of
 
 TABLE = """

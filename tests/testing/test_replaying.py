@@ -5,8 +5,7 @@ from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.recorded import Reject
 from hpcsched.prediction.predictor import ToRequestedTime
 from hpcsched.system.outages import Outage, Outages
-from hpcsched.testing import make_jobs, make_system
-from hpcsched.testing.replaying import ReplayConditions, replay, start_times
+from hpcsched.testing import make_jobs, make_system, replay, start_times
 from tests.builders import Recorder, Spy, Told, easy
 
 FOUR = make_system(4)
@@ -53,14 +52,14 @@ def test_requested_times_are_limits_if_they_are_to_be() -> None:
     """A job of 100 s that asked for 30 runs on, or is ended."""
     jobs = make_jobs(FOUR, "job_id submit_time run_time requested_time\n1 0 100 30")
     assert ends(replay(easy(), jobs, FOUR)) == [(1, 100, "completed")]
-    killed = replay(easy(), jobs, FOUR, conditions=ReplayConditions(kill_at_requested_time=True))
+    killed = replay(easy(), jobs, FOUR, kill_at_requested_time=True)
     assert ends(killed) == [(1, 30, "killed")]
 
 
 def test_outages() -> None:
     """Job 2 needs all nodes, of which one is out of service from 50 to 170."""
-    conditions = ReplayConditions(outages=Outages((Outage(50, 170, (0,), "maintenance"),)))
-    records = replay(easy(), JOBS[1:], FOUR, conditions=conditions)
+    outages = Outages((Outage(50, 170, (0,), "maintenance"),))
+    records = replay(easy(), JOBS[1:], FOUR, outages=outages)
     assert start_times(records) == {2: 170, 3: 20}
 
 
@@ -84,3 +83,31 @@ def test_observers_are_told() -> None:
     records = replay(easy(), JOBS, FOUR, observers=[recorder])
     assert recorder.start_times == start_times(records)
     assert [record.now for record in recorder.rounds] == [0, 10, 20, 80, 100]
+
+
+class Counts:
+    """EASY that counts starts, and keeps ends."""
+
+    def __init__(self) -> None:
+        self.started = 0
+        self.ends: list[tuple[int, int]] = []
+
+    def dispatch(self, problem: DispatchingProblem) -> Decision:
+        """Return what EASY says."""
+        return easy().dispatch(problem)
+
+    def job_started(self, job) -> None:
+        """Count it."""
+        self.started += 1
+
+    def job_ended(self, job, end_time: int) -> None:
+        """Keep it."""
+        self.ends.append((job.job_id, end_time))
+
+
+def test_followers_are_told() -> None:
+    """The dispatcher, and what it is made of, hear of starts and ends; other objects do not."""
+    dispatcher, part = Counts(), Counts()
+    replay(dispatcher, JOBS, FOUR, followers=[part, object()])
+    assert dispatcher.started == part.started == 3
+    assert dispatcher.ends == part.ends == [(3, 80), (1, 100), (2, 150)]

@@ -12,7 +12,7 @@ from hpcsched.errors import InputError
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.system.system import NodeGroup, Request, System
-from hpcsched.testing.replaying import audit_replay
+from hpcsched.testing import audit_replay
 from hpcsched.workload.job import Job
 from hpcsched.workload.readers.equal_units import processors_per_node, whole_nodes
 from hpcsched.workload.readers.swf import SwfParams
