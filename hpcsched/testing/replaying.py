@@ -160,7 +160,7 @@ def noted(where: str) -> Iterator[None]:
 
 
 def expect(holds: object, expected: str, *found: object) -> None:
-    """Raise an AssertionError unless a condition holds; it tells the expectation and the findings."""
+    """Raise an AssertionError with the expectation and the findings unless a condition holds."""
     if not holds:
         told = f", found {' and '.join(map(repr, found))}" if found else ""
         raise AssertionError(f"{expected}{told}")
@@ -175,7 +175,7 @@ _Made = TypeVar("_Made")
 
 
 def under_test(make: Callable[[], _Made], kind: str) -> _Made:
-    """Return a new plugin that replays treat as one of a third party, with checks of its answers."""
+    """Return a new plugin that replays treat as a third party's, with checks of its answers."""
     made = make()
     expect_no(product_fault(made, kind))
     remember(made, PluginOrigin(kind, type(made).__name__, "the plugin", "under test"))
