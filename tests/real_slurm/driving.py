@@ -43,7 +43,7 @@ def write_scenario(
     history = () if asks_slurmdbd else (f"--history={cluster.history}",)
     subprocess.run(
         [
-            sys.executable, "-m", "hpcsched_slurm.scenario_writer", "--partition=main",
+            sys.executable, "-c", PROGRAM, "live", "init", "--partition=main",
             f"--rest=unix:{cluster.socket}", f"--token-file={cluster.token_file}",
             *history, f"--dispatcher={dispatcher}", f"--out={path}",
         ],

@@ -100,7 +100,7 @@ class Site(NamedTuple):
     Attributes
     ----------
     folder
-        Folder with `site.txt`, `sacct.txt` and `dump.cfg`.
+        Folder with `site.txt` and `sacct.txt`.
     waiting
         User, account, QOS, partition and nodes of each waiting job.
     fair_tree, classic
@@ -155,7 +155,6 @@ def _site(slurm: SlurmCluster, tmp_path_factory: pytest.TempPathFactory) -> Site
     classic = printed(slurm, waiting)
     nodes, parts = (slurm.run("scontrol", "show", what) for what in ("nodes", "partitions"))
     (folder / "site.txt").write_text(nodes + parts + shown)
-    slurm.run("sacctmgr", "dump", "test", f"file={folder}/dump.cfg")
     slurm.run("scancel", *running)
     slurm.wait_until(lambda: not states(slurm, running) & {"RUNNING", "COMPLETING"})
     # By default sacct begins at midnight, which may have passed since.
@@ -277,19 +276,9 @@ def test_factors_and_priorities_are_those_of_slurm(
         assert sorted(priorities, key=lambda number: (-priorities[number], number)) == in_turn
 
 
-def test_all_forms_have_the_same_tree(slurm: SlurmCluster, site: Site, tmp_path: Path) -> None:
-    """All forms make the accounts that `sshare` makes; the priorities are those of the QOS."""
-    asked = [f"--rest=unix:{slurm.socket}", f"--token-file={slurm.token_file}"]
-    out = tmp_path / "associations.json"
-    assert plugin_module("answer_writer").save_accounts([*asked, f"--out={out}"]) == 0
+def test_priorities_of_qos(slurm: SlurmCluster, site: Site, tmp_path: Path) -> None:
+    """They are those of the QOS, beside the accounts that `sshare` tells."""
     (tmp_path / "sshare.txt").write_text(site.fair_tree.sshare)
-    forms = [tmp_path / "sshare.txt", tmp_path / "associations.json", site.folder / "dump.cfg"]
-    if slurm.version() >= (24, 5):  # before, sshare prints no JSON
-        forms.append(tmp_path / "sshare.json")
-        forms[-1].write_text(slurm.run("sshare", "--all", "--json"))
-    if slurm.version() >= (23, 11):  # before, sacctmgr prints no JSON
-        forms.append(tmp_path / "sacctmgr.json")
-        forms[-1].write_text(slurm.run("sacctmgr", "show", "associations", "--json"))
     (tmp_path / "site.yaml").write_text(
         "name: site\nsystem: {groups: [{name: c, count: 4, resources: {core: 16, mem: 64GiB}}]}\n"
         f"trace: {{source: slurm-sacct, path: {site.folder}/sacct.txt, time_zone: UTC}}\n"
@@ -297,32 +286,21 @@ def test_all_forms_have_the_same_tree(slurm: SlurmCluster, site: Site, tmp_path:
     )
     table = slurm.run("sacctmgr", "--parsable2", "show", "qos", "format=Name,Priority")
     (tmp_path / "qos.txt").write_text(table)
-    found = []
-    for path in forms:
-        out = tmp_path / f"{path.name}.yaml"
-        command = ["trace", "accounts-from", str(path), str(tmp_path / "site.yaml")]
-        # This form has the priorities of QOS itself.
-        more = [] if path.name == "associations.json" else [f"--qos={tmp_path}/qos.txt"]
-        assert cli.main([*command, *more, "--out", str(out)]) == 0
-        params = MultifactorParams.model_validate(yaml.safe_load(out.read_text()))
-        assert params.qos == QOS
-        found.append(
-            {
-                name: (account.parent, account.shares, dict(account.users))
-                for name, account in params.accounts.items()
-            }
-        )
-    assert len(found[0]) == 6
-    assert all(one == found[0] for one in found)
+    files = [f"{tmp_path}/{name}" for name in ("sshare.txt", "site.yaml")]
+    out = tmp_path / "accounts.yaml"
+    command = ["trace", "accounts-from", *files, f"--qos={tmp_path}/qos.txt", f"--out={out}"]
+    assert cli.main(command) == 0
+    params = MultifactorParams.model_validate(yaml.safe_load(out.read_text()))
+    assert params.qos == QOS
+    assert len(params.accounts) == 6
 
 
 @pytest.mark.usefixtures("site")
 def test_the_history_of_slurmdbd(slurm: SlurmCluster, tmp_path: Path) -> None:
-    """Jobs that the source asks for are those of a saved copy, and those that sacct prints."""
-    history, writer = plugin_module("history"), plugin_module("answer_writer")
-    asked = [f"--rest=unix:{slurm.socket}", f"--token-file={slurm.token_file}", "--days=1"]
+    """Jobs that the source asks for are those that sacct prints as JSON."""
+    history = plugin_module("history")
     copy = tmp_path / "history.json"
-    assert writer.save_history([*asked, f"--out={copy}"]) == 0
+    copy.write_text(slurm.run("sacct", "--allusers", "--json", "--starttime=now-1days"))
     system = System((NodeGroup("c", 4, {"core": 16, "mem": 64 * 2**30}),))
     of_copy = history.SlurmHistory(history.SlurmHistoryParams(path=str(copy)), system)
     params = history.SlurmHistoryParams(

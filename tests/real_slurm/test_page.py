@@ -13,9 +13,6 @@ PAGE = ROOT / "docs" / "slurm-live.md"
 _BLOCK = re.compile(r"<!-- not run: tests/real_slurm runs it -->\n\n```console\n(.*?)```", re.S)
 _COMMANDS = {
     "hpcsched": PROGRAM,
-    "hpcsched-slurm-scenario": (
-        "import sys\nfrom hpcsched_slurm.scenario_writer import main\nsys.exit(main())\n"
-    ),
     "hpcsched-slurm-release": (
         "import sys\nfrom hpcsched_slurm.release import main\nsys.exit(main())\n"
     ),

@@ -13,10 +13,9 @@ import hpcsched
 import hpcsched_slurm.plugins
 from hpcsched import InputError, NodeGroup, System, TraceAnswer
 from hpcsched.testing import UsePlugins
-from hpcsched_slurm.accounting_answer import earlier_answer, instant_of, record_of, whole_answer
-from hpcsched_slurm.answer_writer import save_accounts, save_history
+from hpcsched_slurm.accounting_answer import ask_accounting, earlier_answer, record_of
 from hpcsched_slurm.history import SlurmHistory
-from hpcsched_slurm.params import SlurmHistoryParams
+from hpcsched_slurm.params import SlurmHistoryParams, instant_of
 from recorded import FOLDER, MIB
 from test_calls import Server, serving
 
@@ -72,7 +71,7 @@ def test_the_time_that_is_asked_for(tmp_path: Path) -> None:
     with serving(tmp_path) as (server, _):
         answering(server)
         for given in ({}, {"days": 2}, {"until": "2024-03-31T00:00:00+00:00"}):
-            whole_answer(f"unix:{tmp_path}/s", source(tmp_path, **given)._params)
+            ask_accounting(f"unix:{tmp_path}/s", source(tmp_path, **given)._params)
         first, second, third = (
             one[1].partition("start_time=uts")[2] for one in server.asked if "slurmdb" in one[1]
         )
@@ -160,36 +159,6 @@ def test_no_answer(tmp_path: Path) -> None:
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("option", "told"),
-    [
-        (
-            "--since=yesterday",
-            "error: --since: expected a time such as 2024-03-01 or 2024-03-01T12",
-        ),
-        ("--days=-1", "error: --days: Input should be greater than 0, found -1.0"),
-        ("--rest=nowhere", "error: --rest: expected unix:/path/to/socket or http://127.0.0.1:PORT"),
-        (
-            "--rest=unix:/nowhere/s",
-            "error: slurmrestd: GET /openapi/v3: No such file or directory; check that slurmrestd"
-            " listens at unix:/nowhere/s",
-        ),
-        ("--token-file=none", "none: error: it cannot be read: No such file or directory"),
-    ],
-)
-def test_errors_of_the_commands(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str, told: str
-) -> None:
-    """Each is one line that names the option or the file."""
-    with serving(tmp_path) as (server, _):
-        answering(server)
-        usual = (f"--rest=unix:{tmp_path}/s", f"--token-file={tmp_path}/token")
-        assert save_history([*usual, f"--out={tmp_path}/one", option]) == 1
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(told)
-    assert not (tmp_path / "one").exists()
-
-
 def test_a_run_of_a_saved_copy_is_verified(tmp_path: Path, use_plugins: UsePlugins) -> None:
     """The run's own scenario has every key, also those of slurmrestd, and is read again."""
     use_plugins(hpcsched_slurm.plugins)
@@ -201,24 +170,6 @@ def test_a_run_of_a_saved_copy_is_verified(tmp_path: Path, use_plugins: UsePlugi
     )
     result = hpcsched.run(tmp_path / "site.yaml", out=tmp_path / "run")
     assert result.verify().ok
-
-
-def test_saves_the_accounts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The answer is saved as it is, with the QOS; what is there already is left alone."""
-    qos = [{"name": "express", "priority": 10}]
-    with serving(tmp_path) as (server, _):
-        server.content = json.dumps({**json.loads(ANSWER), "associations": [], "qos": qos}).encode()
-        command = [f"--rest=unix:{tmp_path}/s", f"--token-file={tmp_path}/token"]
-        assert save_accounts([*command, f"--out={tmp_path}/one"]) == 0
-        asked = [request[1] for request in server.asked[-2:]]
-        assert asked == ["/slurmdb/v0.0.38/associations", "/slurmdb/v0.0.38/qos"]
-        assert json.loads((tmp_path / "one").read_text()) == json.loads(server.content)
-        assert save_accounts([*command, f"--out={tmp_path}/one"]) == 1
-        told = f"error: {tmp_path}/one is there already; choose another --out, or remove it\n"
-        assert capsys.readouterr().err == told
-        server.content = json.dumps({**json.loads(ANSWER), "associations": None}).encode()
-        assert save_accounts([*command, f"--out={tmp_path}/two"]) == 1
-    assert "error: slurmrestd: slurmdb/associations: 200" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

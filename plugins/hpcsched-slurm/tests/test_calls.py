@@ -16,7 +16,6 @@ from pydantic import ValidationError
 
 from hpcsched import InputError
 from hpcsched.system.cluster import RefusedError, UnavailableError
-from hpcsched_slurm.answer_writer import save_history
 from hpcsched_slurm.commands import Commands
 from hpcsched_slurm.credentials import read_token
 from hpcsched_slurm.manager import make_slurm
@@ -395,21 +394,3 @@ def test_tasks_of_arrays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         f"{SECRET} /slurm.conf hold 7_2",
         f"{SECRET} /slurm.conf update JobId=7_2 ReqNodeList=",
     ]
-
-
-def test_saves_the_history(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The answer of slurmdbd is saved as it is; without accounting there is one clear message."""
-    with serving(tmp_path) as (server, _):
-        command = [f"--rest=unix:{tmp_path}/s", f"--token-file={tmp_path}/token", "--days=2"]
-        assert save_history([*command, f"--out={tmp_path}/one"]) == 0
-        method, path, headers, _ = server.asked[-1]
-        assert (method, path.partition("=")[0]) == ("GET", "/slurmdb/v0.0.38/jobs?start_time")
-        assert path.partition("=")[2].startswith("uts")
-        first = int(path.partition("=")[2].removeprefix("uts"))
-        assert time.time() - first == pytest.approx(2 * 86_400, abs=60)
-        assert headers["X-SLURM-USER-TOKEN"] == SECRET
-        assert json.loads((tmp_path / "one").read_text()) == json.loads(server.content)
-        server.content = json.dumps({**json.loads(server.content), "jobs": None}).encode()
-        assert save_history([*command, f"--out={tmp_path}/two"]) == 1
-    assert "error: slurmrestd: slurmdb/jobs: 200" in capsys.readouterr().err
-    assert not (tmp_path / "two").exists()

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
+from hpcsched import InputError, cli
 from hpcsched_slurm.params import SlurmHistoryParams
-from hpcsched_slurm.scenario_writer import main, scenario_of
+from hpcsched_slurm.scenario_writer import scenario_of
 from hpcsched_slurm.site.entries import read_entries
 from hpcsched_slurm.site.site import read_site
 from hpcsched_slurm.site.writing import write_blocks
@@ -104,7 +105,7 @@ def test_the_past() -> None:
         assert trace == {"source": "slurm-history", **past}
         trace.pop("source")
         SlurmHistoryParams(**trace)
-    with pytest.raises(ValueError, match="expected --history FILE, or --rest"):
+    with pytest.raises(InputError, match="expected --history FILE, or --rest"):
         scenario_of(told, ["main"], {}, dispatcher="easy")
 
 
@@ -123,7 +124,7 @@ def test_licences() -> None:
 
 def test_partitions_without_nodes() -> None:
     """They are refused by name."""
-    with pytest.raises(ValueError, match="no node belongs to night"):
+    with pytest.raises(InputError, match="no node belongs to night"):
         written(Told(said("nodes"), [MAIN]), "night")
 
 
@@ -230,10 +231,15 @@ def test_recorded_partitions(number: int) -> None:
 def test_an_unknown_dispatcher(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It is refused with the nearest name, before Slurm is asked, and nothing is written."""
     out = tmp_path / "live.yaml"
-    command = ["--partition=main", "--history=jobs.txt", f"--out={out}"]
-    assert main([*command, "--dispatcher=joint-nwo"]) == 1
-    assert capsys.readouterr().err == (
-        "error: --dispatcher: no dispatcher is called 'joint-nwo'; did you mean 'joint-now'?"
-        " [unknown-plugin]\n"
-    )
+    command = ["live", "init", "--partition=main", "--history=jobs.txt", f"--out={out}"]
+    assert cli.main([*command, "--dispatcher=joint-nwo"]) == 1
+    told = "--dispatcher: no dispatcher is called 'joint-nwo'; did you mean 'joint-now'?"
+    assert told in capsys.readouterr().err
     assert not out.exists()
+
+
+def test_a_bad_address(capsys: pytest.CaptureFixture[str]) -> None:
+    """The option is named."""
+    assert cli.main(["live", "init", "--partition=main", "--rest=nowhere"]) == 1
+    told = "--rest: expected unix:/path/to/socket or http://127.0.0.1:PORT"
+    assert told in capsys.readouterr().err

@@ -37,7 +37,25 @@ def ask_accounting(rest: str, question: SlurmHistoryParams) -> AccountingAnswer:
     InputError
         If there is no answer, or the token or the version is not accepted.
     """
-    records = list(map(record_of, whole_answer(rest, question)["jobs"]))
+    from hpcsched_slurm.rest import Rest  # noqa: PLC0415 (a history in a file asks nobody)
+
+    params = SlurmParams(
+        rest=rest,
+        token_file=question.token_file,
+        user=question.user,
+        timeout=question.timeout,
+    )
+    until = None if question.until is None else instant_of(question.until)
+    if question.since is not None:
+        begin = instant_of(question.since)
+    else:
+        days = DAYS if question.days is None else question.days
+        begin = int((time.time() if until is None else until) - days * _DAY)
+    try:
+        jobs = Rest(params).accounting(begin, until)
+    except UnavailableError as error:
+        raise InputError(Finding("no-answer", str(error))) from error
+    records = list(map(record_of, jobs))
     # Other parts of the answer differ at each call, also of jobs that have ended.
     content = json.dumps(records, sort_keys=True, separators=(",", ":")).encode()
     return AccountingAnswer(records, TraceAnswer(f"{rest}/slurmdb/jobs", content))
@@ -65,34 +83,6 @@ def _is_record(found: object) -> bool:
     if found is None:
         return True
     return isinstance(found, dict) and all(isinstance(value, str) for value in found.values())
-
-
-def whole_answer(rest: str, question: SlurmHistoryParams) -> Mapping[str, Any]:
-    """Ask as `ask_accounting` does, and return the answer as it is.
-
-    Raises
-    ------
-    InputError
-        If there is no answer, or the token or the version is not accepted.
-    """
-    from hpcsched_slurm.rest import Rest  # noqa: PLC0415 (a history in a file asks nobody)
-
-    params = SlurmParams(
-        rest=rest,
-        token_file=question.token_file,
-        user=question.user,
-        timeout=question.timeout,
-    )
-    until = None if question.until is None else instant_of(question.until)
-    if question.since is not None:
-        begin = instant_of(question.since)
-    else:
-        days = DAYS if question.days is None else question.days
-        begin = int((time.time() if until is None else until) - days * _DAY)
-    try:
-        return Rest(params).accounting(begin, until)
-    except UnavailableError as error:
-        raise InputError(Finding("no-answer", str(error))) from error
 
 
 NO_RECORD = "expected a record of a job as slurmdbd gives it, found another value"

@@ -1,15 +1,9 @@
-r"""Trace source `slurm-history`: jobs that Slurm has completed.
+"""Trace source `slurm-history`: jobs that Slurm has completed.
 
-It asks slurmdbd through slurmrestd, or reads a file. Of files there are three kinds, which it tells
-apart by their first line. One is what Slurm's plugin
-`jobcomp/filetxt` writes (`JobCompLoc`): a line a job, without generic resources. Another is what
-slurmdbd answers as JSON, which `hpcsched-slurm-history` saves and `sacct --json` prints. The third
-is what `sacct` prints:
-
-    sacct --allusers --allocations --parsable2 --starttime=now-30days --format=JobIDRaw,User,UID,\
-    GID,Partition,State,Submit,Start,End,Suspended,TimelimitRaw,NNodes,NCPUS,AllocTRES,JobName
-
-A name in the last column may contain `|`.
+It asks slurmdbd through slurmrestd, or reads a file, which may be packed by gzip. Files are of two
+kinds, which it tells apart by their beginning: what Slurm's plugin `jobcomp/filetxt` writes
+(`JobCompLoc`), a line a job without generic resources; and what slurmdbd answers as JSON, which
+`sacct --allusers --json` prints.
 """
 
 import gzip
@@ -42,7 +36,6 @@ from hpcsched_slurm.accounting_answer import (
     record_of,
 )
 from hpcsched_slurm.arrays import first_array_number
-from hpcsched_slurm.logs.sacct_rows import parse_header, what_it_is
 from hpcsched_slurm.params import SlurmHistoryParams
 from hpcsched_slurm.reading_jobs import number_of
 from hpcsched_slurm.reservations import local_instant
@@ -50,13 +43,6 @@ from hpcsched_slurm.syntax.gres import GRES, counted_in_total, parse_tres, resou
 from hpcsched_slurm.syntax.values import NOT_GIVEN, parse_time_limit
 from hpcsched_slurm.versions import check_version
 
-NEEDED = (
-    "JobIDRaw", "UID", "GID", "JobName", "Partition", "State", "Submit", "Start", "End",
-    "TimelimitRaw", "NNodes", "NCPUS", "AllocTRES",
-)  # fmt: skip
-"""Fields of a record, by their names in sacct."""
-
-_FURTHER = ("User", "Suspended")
 _COMPLETED = re.compile(
     r"JobId=(?P<JobIDRaw>\d+) UserId=(?P<User>.*?)\((?P<UID>\d+)\) GroupId=.*?\((?P<GID>\d+)\)"
     r" Name=(?P<JobName>.*?) JobState=(?P<State>\w+) Partition=(?P<Partition>\S+)"
@@ -93,7 +79,7 @@ def read_history(path: Path) -> Iterator[HistoryRecord]:
     Raises
     ------
     InputError
-        If the file cannot be read, or is of none of the three kinds.
+        If the file cannot be read, or is of neither kind.
     """
     text = _text_of(path)
     if text.lstrip().startswith("{"):
@@ -110,13 +96,10 @@ def read_history(path: Path) -> Iterator[HistoryRecord]:
                 yield HistoryRecord(match and match.groupdict(), number, fault)
         return
     first = next((line for line in lines if line.strip()), None)
-    if first is None:
-        return
-    if len(parse_header(first).names) < 2:
-        cause = what_it_is(first) or f"found {first[:60]!r}"
-        message = f"expected a file of jobcomp/filetxt, or output of sacct --parsable2; {cause}"
+    if first is not None:
+        cause = f"found {first[:60]!r}"
+        message = f"expected a file of jobcomp/filetxt, or output of sacct --json; {cause}"
         raise InputError(Finding("malformed", message, Place(str(path), 1)))
-    yield from _rows_of(lines, path)
 
 
 def _text_of(path: Path) -> str:
@@ -131,30 +114,6 @@ def _text_of(path: Path) -> str:
         message = f"it cannot be read: {error.strerror}"
         raise InputError(Finding("unreadable-file", message, Place(str(path)))) from error
     return content.decode("utf-8-sig", errors="replace")
-
-
-def _rows_of(lines: Sequence[str], path: Path) -> Iterator[HistoryRecord]:
-    """Yield the rows of a dump of sacct; `lines` begins with the header."""
-    (first, text), *rows = [(n, line) for n, line in enumerate(lines, 1) if line.strip()]
-    header = parse_header(text)
-    columns = {name: name.lower() for name in (*NEEDED, *_FURTHER)}
-    if "jobidraw" in text.lower() and "jobidraw" not in header.names:
-        columns["JobIDRaw"] = "jobid"  # JobIDRaw stands alone, and is called so
-    missing = sorted(name for name in NEEDED if columns[name] not in header.names)
-    if missing or (header.separator == "," and header.has_lists):
-        cause = what_it_is(text)
-        message = f"the columns {', '.join(missing)} of sacct are missing" if missing else ""
-        message += f"{': ' if cause and message else ''}{cause}"
-        raise InputError(Finding("malformed", message, Place(str(path), first)))
-    for number, line in rows:
-        if line == text:  # dumps that were put together
-            continue
-        try:
-            row = header.values_of(line)
-        except ValueError as error:
-            yield HistoryRecord(None, number, str(error))
-            continue
-        yield HistoryRecord({name: row.get(own) for name, own in columns.items()}, number)
 
 
 def _listed(text: str, path: Path) -> Sequence[object]:
@@ -175,7 +134,6 @@ def _listed(text: str, path: Path) -> Sequence[object]:
 # Warnings of all parts of hpcsched are shown.
 _log = logging.getLogger("hpcsched.slurm_history")
 _NUMBER = re.compile(r"[0-9]{1,10}")
-_STEP = re.compile(r"\d+\.\S+")
 
 
 class _Ran(NamedTuple):
@@ -190,8 +148,8 @@ class SlurmHistory:
 
     A job has a unit for each of its nodes, on nodes of their own.
 
-    Skipped are `malformed` lines, each `job_step`, jobs that `never_ran`, and those
-    `larger_than_system`; of a job with several records all but the last that ran are `repeated`.
+    Skipped are `malformed` lines, jobs that `never_ran`, and those `larger_than_system`; of a job
+    with several records all but the last that ran are `repeated`.
     """
 
     uniform_request: tuple[int, ...] | None = None
@@ -297,8 +255,6 @@ class SlurmHistory:
         if record.fields is None:
             raise ValueError(record.fault)
         text = {name: value or "" for name, value in record.fields.items()}
-        if _STEP.fullmatch(text["JobIDRaw"]):
-            return "job_step", None
         if text["Start"].lower() in NOT_GIVEN or text["End"].lower() in NOT_GIVEN:
             return "never_ran", None
         submit, start, end = (_instant(text[name]) for name in ("Submit", "Start", "End"))
@@ -356,10 +312,7 @@ def _instant(text: str) -> int:
     try:
         return local_instant(text)
     except ValueError:
-        raise ValueError(
-            f"expected a time such as 2024-03-01T12:00:00, found {text!r}; unset SLURM_TIME_FORMAT"
-            " for sacct"
-        ) from None
+        raise ValueError(f"expected a time such as 2024-03-01T12:00:00, found {text!r}") from None
 
 
 def _amounts(tres: str, processors: int, units: int) -> dict[str, int]:

@@ -125,8 +125,7 @@ class SlurmHistoryParams(Params):
 
     path: InputPath | None = Field(
         default=None,
-        description="File of `jobcomp/filetxt`, output of sacct, or answer of slurmdbd as JSON;"
-        " ${VAR} is filled in.",
+        description="File of `jobcomp/filetxt`, or output of `sacct --json`; ${VAR} is filled in.",
     )
     rest: Annotated[RestAddress | None, NotReproducible("the trace is what slurmdbd answers")] = (
         Field(

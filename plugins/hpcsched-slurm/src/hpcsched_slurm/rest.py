@@ -107,11 +107,11 @@ class Rest:
 
     def qos(self) -> list[Record]:
         """Return all QOS of the accounting; raises UnavailableError without an answer."""
-        return records_of_json(self.qos_list(), QOS_FIELDS)
+        return records_of_json(self._checked("qos"), QOS_FIELDS)
 
     def associations(self) -> list[Record]:
         """Return all associations of the accounting; raises UnavailableError without an answer."""
-        return records_of_json(self.accounts()["associations"], ASSOCIATION_FIELDS)
+        return records_of_json(self._checked("associations"), ASSOCIATION_FIELDS)
 
     def enforced(self) -> frozenset[str] | None:
         """Return the words of `AccountingStorageEnforce`; None: unknown.
@@ -127,8 +127,8 @@ class Rest:
         """Return the limits over time with their usage; only `scontrol` tells those of QOS."""
         return Commands(self._params, self._token).time_usage()
 
-    def accounting(self, since: int, until: int | None = None) -> Mapping[str, Any]:
-        """Return slurmdbd's answer on the jobs of a time.
+    def accounting(self, since: int, until: int | None = None) -> list[Mapping[str, Any]]:
+        """Return slurmdbd's objects of the jobs of a time.
 
         Parameters
         ----------
@@ -149,25 +149,12 @@ class Rest:
             query += f"&end_time={prefix}{until}"
         return self._of_database(query, "jobs")
 
-    def accounts(self) -> Mapping[str, Any]:
-        """Return slurmdbd's answer on accounts and their users.
-
-        Raises
-        ------
-        UnavailableError
-            If there is no answer, or one without associations: Slurm may have no accounting.
-        """
-        found = self._of_database("associations", "associations")
-        _check_numbers("associations", found["associations"])
+    def _checked(self, what: str) -> list[Mapping[str, Any]]:
+        found = self._of_database(what, what)
+        _check_numbers(what, found)
         return found
 
-    def qos_list(self) -> list[Mapping[str, Any]]:
-        """Return slurmdbd's objects of all QOS; raises UnavailableError without an answer."""
-        found: list[Mapping[str, Any]] = self._of_database("qos", "qos")["qos"]
-        _check_numbers("qos", found)
-        return found
-
-    def _of_database(self, query: str, what: str) -> Mapping[str, Any]:
+    def _of_database(self, query: str, what: str) -> list[Mapping[str, Any]]:
         status, content = self._call("GET", query, family="slurmdb")
         # v0.0.38 writes QOS in capitals here.
         found = content.get(what, content.get(what.upper()))
@@ -175,7 +162,7 @@ class Rest:
             raise UnavailableError(
                 f"slurmrestd: slurmdb/{what}: {errors_in_words(content) or status}"
             )
-        return {**content, what: found}
+        return found
 
     def place(self, key: str, nodes: str) -> None:
         """Bind a job to nodes, none if the text is empty, and let it start."""

@@ -1,6 +1,5 @@
 """The tree of accounts of a scenario, from associations of Slurm."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -14,10 +13,10 @@ from hpcsched_slurm.site.accounts import (
     FIRST_ABSENT,
     TraceNames,
     accounts_block,
-    read_associations,
+    read_accounts,
 )
-from hpcsched_slurm.syntax.associations import parse_associations
-from syntax.associations_22_05 import DUMP, SSHARE, SSHARE_CLASSIC, as_json
+from hpcsched_slurm.syntax.associations import SlurmAssociation, parse_associations
+from syntax.associations_22_05 import SSHARE, SSHARE_CLASSIC
 from tests.builders import alike
 
 USERS = ["daemon", "bin", "sys", "games", "man", "lp", "mail", "news", "proxy", "backup", "root"]
@@ -71,25 +70,6 @@ def test_a_block() -> None:
     assert f"      {FIRST_ABSENT}: 1  # uucp\n" in block.text
     assert "    parent: physics\n    shares: 3\n    groups: [3]\n" in block.text
     assert block.left_out == ()
-
-
-def test_priorities_of_qos() -> None:
-    """They stand below the accounts, by name."""
-    listed = json.loads(as_json())
-    listed["qos"] = [{"name": "express", "priority": 10}, {"name": "normal", "priority": 0}]
-    block = accounts_block(parse_associations(json.dumps(listed)), NAMES, SOURCE)
-    assert block.text.endswith("qos:\n  express: 10\n  normal: 0\n")
-    assert yaml.safe_load(block.text)["qos"] == {"express": 10, "normal": 0}
-
-
-@pytest.mark.parametrize("text", [DUMP, as_json()])
-def test_the_other_forms_have_the_same_tree(text: str) -> None:
-    """Only usage is missing there; accounts may be listed in another order."""
-    found = yaml.safe_load(accounts_block(parse_associations(text), NAMES, SOURCE).text)
-    expected = yaml.safe_load(accounts_block(parse_associations(SSHARE), NAMES, SOURCE).text)
-    for account in expected["accounts"].values():
-        account.pop("usage", None)
-    assert found == expected
 
 
 @pytest.mark.parametrize(("text", "is_classic"), [(SSHARE, False), (SSHARE_CLASSIC, True)])
@@ -155,13 +135,17 @@ def test_names_that_yaml_takes_for_something_else() -> None:
 
 def test_faults(tmp_path: Path) -> None:
     """The file is named, with the line where there is one."""
-    path = tmp_path / "dump"
-    path.write_text("Parent - 'gone'\nAccount - 'a':Fairshare=1\n")
-    with pytest.raises(InputError, match="parent 'gone' of account 'a' is not one of accounts"):
-        accounts_block(read_associations(path), NAMES, path)
+    path = tmp_path / "shares"
+    path.write_text("Account|User|RawShares\nroot||\n a||1\n a|ann|1\n")
+    associations, _ = read_accounts(path, None)
     with pytest.raises(InputError, match="expected a trace with names of users"):
-        accounts_block(read_associations(path), TraceNames({}, {}), path)
-    path.write_text("Parent - 'a'\nUser - 'ann':Fairshare=x\n")
-    with pytest.raises(InputError, match=r"dump:2.*expected shares") as caught:
-        read_associations(path)
+        accounts_block(associations, TraceNames({}, {}), path)
+    gone = associations._replace(
+        listed=(SlurmAssociation("a", None, "gone", 1), SlurmAssociation("a", "ann", None, 1))
+    )
+    with pytest.raises(InputError, match="parent 'gone' of account 'a' is not one of accounts"):
+        accounts_block(gone, NAMES, path)
+    path.write_text("Account|User|RawShares\nroot||\n a||x\n")
+    with pytest.raises(InputError, match=r"shares:3.*expected shares") as caught:
+        read_accounts(path, None)
     assert caught.value.findings[0].rule == "bad-accounts"

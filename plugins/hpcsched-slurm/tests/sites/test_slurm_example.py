@@ -8,7 +8,7 @@ import yaml
 
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
-from hpcsched_slurm.site.accounts import TraceNames, accounts_block, read_associations
+from hpcsched_slurm.site.accounts import TraceNames, accounts_block, read_accounts
 from hpcsched_slurm.site.entries import read_entries
 from hpcsched_slurm.site.site import read_site
 from hpcsched_slurm.site.writing import as_yaml
@@ -32,7 +32,8 @@ def test_the_shares_are_of_the_users_and_accounts_of_the_dump() -> None:
     source = assemble(load_scenario(SCENARIOS / "slurm-site.yaml")).source
     assert sum(1 for _ in source.jobs()) == 583
     names = TraceNames.of_comments(source.comments)
-    block = accounts_block(read_associations(path), names, path)
+    associations, _ = read_accounts(path, None)
+    block = accounts_block(associations, names, path)
     assert "# Not in the trace: root, user13.\n" in block.text
     accounts = yaml.safe_load(block.text)["accounts"]
     assert [bool(account.get("groups")) for account in accounts.values()] == [False, *[True] * 5]

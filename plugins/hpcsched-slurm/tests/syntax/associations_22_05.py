@@ -1,9 +1,7 @@
-"""One tree of accounts as Slurm 22.05.8 printed it: `sshare -alP`, `sacctmgr dump`, slurmrestd.
+"""One tree of accounts as `sshare -alP` of Slurm 22.05.8 printed it, with both formulas.
 
 Ten jobs of 1 to 5 cores had run. Trackable resources that are all 0 are cut to `cpu=0`.
 """
-
-import json
 
 SSHARE = """\
 Account|User|RawShares|NormShares|RawUsage|NormUsage|EffectvUsage|FairShare|LevelFS|GrpTRESMins|TRESRunMins
@@ -49,78 +47,3 @@ root|||1.000000|230||1.000000|0.500000||cpu=0
   pool|backup|parent|1.000000|0|0.000000|0.000000|1.000000||cpu=0
   pool|proxy|1|0.166667|21|0.095238|0.095238|0.672950||cpu=0
 """
-DUMP = """\
-# To edit this file start with a cluster line for the new cluster
-# Account - 'cs':MaxTRESPerJob=node=5:FairShare=399:Organization='LC'
-Cluster - 'test':Fairshare=1:QOS='normal'
-Parent - 'root'
-User - 'root':DefaultAccount='root':AdminLevel='Administrator':Fairshare=1
-Account - 'biology':Description='x':Organization='x':Fairshare=1
-Account - 'chemistry':Description='x':Organization='x':Fairshare=1
-Account - 'physics':Description='x':Organization='x':Fairshare=2
-Account - 'pool':Description='x':Organization='x':Fairshare=2147483647
-Parent - 'biology'
-User - 'lp':DefaultAccount='biology':Fairshare=2147483647
-User - 'mail':DefaultAccount='biology':Fairshare=2
-User - 'man':DefaultAccount='biology':Fairshare=2147483647
-Parent - 'chemistry'
-User - 'games':DefaultAccount='chemistry':Fairshare=1
-User - 'sys':DefaultAccount='chemistry':Fairshare=3
-Parent - 'physics'
-User - 'bin':DefaultAccount='physics':Fairshare=1
-User - 'daemon':DefaultAccount='physics':Fairshare=1
-Account - 'theory':Description='x':Organization='x':Fairshare=3
-Parent - 'theory'
-User - 'bin':DefaultAccount='physics':Fairshare=1
-User - 'news':DefaultAccount='theory':Fairshare=2
-User - 'uucp':DefaultAccount='theory':Fairshare=1
-Parent - 'pool'
-User - 'backup':DefaultAccount='pool':Fairshare=2147483647
-User - 'proxy':DefaultAccount='pool':Fairshare=1
-"""
-_ROWS = (
-    ("root", None, None, 1),
-    ("pool", None, "root", 2147483647),
-    ("pool", "backup", None, 2147483647),
-    ("pool", "proxy", None, 1),
-    ("biology", None, "root", 1),
-    ("biology", "mail", None, 2),
-    ("biology", "lp", None, 2147483647),
-    ("biology", "man", None, 2147483647),
-    ("chemistry", None, "root", 1),
-    ("chemistry", "games", None, 1),
-    ("chemistry", "sys", None, 3),
-    ("physics", None, "root", 2),
-    ("physics", "bin", None, 1),
-    ("physics", "daemon", None, 1),
-    ("theory", None, "physics", 3),
-    ("theory", "bin", None, 1),
-    ("theory", "uucp", None, 1),
-    ("theory", "news", None, 2),
-    ("root", "root", None, 1),
-)
-"""Account, user, parent account and raw shares of the answer of v0.0.38."""
-
-
-def as_json() -> str:
-    """Return the answer of slurmrestd v0.0.38 with the keys that are read, and an empty limit."""
-    return json.dumps(
-        {
-            "associations": [
-                {
-                    "account": account,
-                    "cluster": "test",
-                    "is_default": 0,
-                    "max": {"jobs": {"active": None}, "tres": {"total": []}},
-                    "min": {"priority_threshold": None},
-                    "parent_account": parent,
-                    "partition": None,
-                    "qos": ["normal"],
-                    "shares_raw": shares,
-                    "usage": None,
-                    "user": user,
-                }
-                for account, user, parent, shares in _ROWS
-            ]
-        }
-    )

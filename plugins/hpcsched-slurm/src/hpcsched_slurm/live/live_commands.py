@@ -13,11 +13,13 @@ from hpcsched.cli.options import (
     DataOutput,
     Force,
     OneRun,
+    OutFile,
     Overrides,
     Quantiles,
     Samples,
     ScenarioFile,
     Supposed,
+    emit,
     with_option_groups,
 )
 
@@ -41,6 +43,39 @@ class Ends:
     until_idle: Annotated[
         bool, typer.Option("--until-idle", help="End when no job is queued or running.")
     ] = False
+
+
+@app.command()
+def init(
+    *,
+    partition: Annotated[list[str], typer.Option(help="A partition; can be repeated.")],
+    rest: Annotated[
+        str | None, typer.Option(help="unix:/path/to/socket or http://127.0.0.1:PORT.")
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option(help="A file with a token, readable by its owner alone.")
+    ] = None,
+    history: Annotated[
+        Path | None, typer.Option(help="The file that JobCompLoc names; slurmdbd by default.")
+    ] = None,
+    dispatcher: Annotated[str, typer.Option(help="Its name.")] = "easy",
+    out: OutFile = None,
+    force: Force = False,
+) -> None:
+    """Write a scenario for the cluster that Slurm runs here."""
+    from hpcsched_slurm.scenario_writer import calls_at, scenario_of
+    from hpcsched_slurm.site.writing import check_dispatcher
+
+    check_dispatcher(dispatcher, "--dispatcher")
+    given = {"rest": rest, "token_file": token_file and str(token_file)}
+    manager = {key: value for key, value in given.items() if value is not None}
+    past = None if history is None else str(history)
+    text, warnings = scenario_of(
+        calls_at(manager), partition, manager, history=past, dispatcher=dispatcher
+    )
+    emit(text.rstrip("\n"), out, force=force)
+    for warning in warnings:
+        typer.echo(f"warning: {warning}", err=True)
 
 
 @app.command()

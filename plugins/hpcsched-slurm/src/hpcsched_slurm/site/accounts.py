@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 from pydantic import ValidationError
@@ -18,9 +19,8 @@ from hpcsched_slurm.syntax.associations import (
     PARENT,
     ROOT,
     Associations,
-    AssociationsError,
-    QosError,
     SlurmAssociation,
+    TableError,
     parse_associations,
     parse_qos_priorities,
 )
@@ -60,35 +60,31 @@ class AccountsBlock(NamedTuple):
     left_out: tuple[str, ...]
 
 
-def read_associations(path: Path) -> Associations:
-    """Return the associations in a file.
+def read_accounts(path: Path, qos: Path | None) -> tuple[Associations, dict[str, int]]:
+    """Return the associations in a file, and the priorities of QOS in another, by name.
 
     Raises
     ------
     InputError
-        If it cannot be read or is in no known form.
+        If one cannot be read or is not as Slurm prints it.
     """
+    file = path
     try:
-        return parse_associations(read_text(path, MOST_TEXT))
-    except AssociationsError as error:
-        raise _fault(str(error), path, error.line) from None
+        associations = parse_associations(read_text(path, MOST_TEXT))
+        if qos is None:
+            return associations, {}
+        file = qos
+        return associations, parse_qos_priorities(read_text(qos, MOST_TEXT))
+    except TableError as error:
+        raise _fault(str(error), file, error.line) from None
 
 
-def read_qos_priorities(path: Path) -> dict[str, int]:
-    """Return the priorities of QOS in a file, by name.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read or is in no known form.
-    """
-    try:
-        return parse_qos_priorities(read_text(path, MOST_TEXT))
-    except QosError as error:
-        raise _fault(str(error), path, error.line) from None
-
-
-def accounts_block(associations: Associations, names: TraceNames, source: Path) -> AccountsBlock:
+def accounts_block(
+    associations: Associations,
+    names: TraceNames,
+    source: Path,
+    qos: Mapping[str, int] = MappingProxyType({}),
+) -> AccountsBlock:
     """Return the keys `accounts` and `qos` of the order `multifactor`, after comments on omissions.
 
     Users of the tree that the trace does not have count in it, as in Slurm; they get numbers from
@@ -102,7 +98,7 @@ def accounts_block(associations: Associations, names: TraceNames, source: Path) 
     if not names.users:
         message = (
             "expected a trace with names of users, found none: `slurm-sacct` takes them from the"
-            " column User, `slurm-history` from each kind of file but sacct's without that column"
+            " column User, `slurm-history` from each kind of file"
         )
         raise _fault(message, source)
     tree, left_out = _tree(associations.listed)
@@ -110,8 +106,7 @@ def accounts_block(associations: Associations, names: TraceNames, source: Path) 
     # Sorted: the numbers are the same whatever the order of the file.
     absent = sorted({str(one.user) for one in members} - names.users.keys())
     numbers = {**names.users, **dict(zip(absent, count(FIRST_ABSENT), strict=False))}
-    if associations.has_usage:
-        left_out += _former_usage(tree)
+    left_out += _former_usage(tree)
     if associations.limits:
         left_out.append(f"limits: {', '.join(associations.limits)}")
     left_out += _charged_to_first(tree, names)
@@ -124,9 +119,9 @@ def accounts_block(associations: Associations, names: TraceNames, source: Path) 
         lines += _account_lines(name, account, numbers, names.groups)
     if associations.classic:
         lines.append("fair_share: classic")
-    if associations.qos:
+    if qos:
         lines.append("qos:")
-        lines += [f"  {scalar(name)}: {priority}" for name, priority in associations.qos.items()]
+        lines += [f"  {scalar(name)}: {priority}" for name, priority in qos.items()]
     text = "".join(f"{line}\n" for line in lines)
     _check(text, source)
     return AccountsBlock(text, tuple(left_out))
@@ -154,7 +149,7 @@ def _tree(listed: Sequence[SlurmAssociation]) -> tuple[dict[str, _Account], list
             continue
         account = root if one.account == ROOT else tree.get(one.account)
         if account is None:
-            # A dump of some of the accounts only.
+            # A table of some of the accounts only.
             account = tree[one.account] = _Account(SlurmAssociation(one.account, None, ROOT, 1), [])
         if any(one.user == other.user for other in account.users):
             by_partition[f"{one.user} in {one.account}, {one.partition}"] = None

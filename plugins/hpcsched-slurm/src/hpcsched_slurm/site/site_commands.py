@@ -48,7 +48,7 @@ def accounts_from(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="Output of `sshare -alP` or `sacctmgr dump`, or either as JSON.",
+            help="Output of `sshare -alP`.",
         ),
     ],
     scenario: ScenarioFile,
@@ -56,7 +56,7 @@ def accounts_from(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Priorities, from `sacctmgr show qos --json` or `--parsable2`.",
+            help="Output of `sacctmgr --parsable2 show qos`.",
         ),
     ] = None,
     *,
@@ -67,25 +67,18 @@ def accounts_from(
     """Write the accounts of a Slurm site for `multifactor`.
 
     The result stands under `order` beside `name: multifactor`. It has the shares of accounts and
-    users, their usage where FILE has it, and the priorities of QOS where FILE or `--qos` has them.
-    Numbers of users and groups are those of the
-    scenario's trace, which is read for its names.
+    users, their usage, and the priorities of QOS if `--qos` has them. Numbers of users and groups
+    are those of the scenario's trace, which is read for its names.
     """
     from hpcsched.cli.trace_commands import assembled
-    from hpcsched_slurm.site.accounts import (
-        TraceNames,
-        accounts_block,
-        read_associations,
-        read_qos_priorities,
-    )
+    from hpcsched_slurm.site.accounts import TraceNames, accounts_block, read_accounts
 
-    associations = read_associations(file)
-    if qos is not None:
-        associations = associations._replace(qos=read_qos_priorities(qos))
+    associations, priorities = read_accounts(file, qos)
     source = assembled(scenario, overrides).source
     for _ in source.jobs():
         pass
-    block = accounts_block(associations, TraceNames.of_comments(source.comments), file)
+    names = TraceNames.of_comments(source.comments)
+    block = accounts_block(associations, names, file, priorities)
     emit(block.text.rstrip("\n"), out, force=force)
     for text in block.left_out:
         typer.echo(f"warning: left out: {text}", err=True)
