@@ -41,7 +41,7 @@ REASONS = "reasons"
 _LARGER = "larger_than_system"
 _MANY_LARGER = 0.01
 """Share of the records above which those that fit on no node are warned of."""
-_MOST_NAMED = 10
+MOST_NAMED = 10
 """Number of cells that warnings name; all are counted."""
 
 
@@ -235,7 +235,7 @@ def experiment(
     runs = {cell.name: folder.run_of(cell) for cell in chosen}
     counts = {name: run.solver_rounds for name, run in runs.items() if run is not None}
     bad = {name: rounds for name, rounds in counts.items() if rounds.too_many}
-    for name, rounds in list(bad.items())[:_MOST_NAMED]:
+    for name, rounds in list(bad.items())[:MOST_NAMED]:
         warn(f"{name}: {solver_rounds.in_words(rounds)}")
     if bad:
         warn(f"{len(bad)} of {len(chosen)} cells: {solver_rounds.what_to_do(bad.values())}")

@@ -100,7 +100,7 @@ def _address(text: str, files: tuple[TaskFile, ...], scenario: Scenario, registr
     packages = package_versions()
     # Scenarios without a solver keep their results, and so their address, when a solver is updated.
     if any(choice.plugin_kind == "solver" for choice in choices):
-        packages |= _solver_versions()
+        packages |= solver_versions()
     content = {
         "format": FORMAT,
         "scenario": text,
@@ -112,7 +112,8 @@ def _address(text: str, files: tuple[TaskFile, ...], scenario: Scenario, registr
 
 
 @cache
-def _solver_versions() -> dict[str, str]:
+def solver_versions() -> dict[str, str]:
+    """Return the versions of the installed solvers, by package."""
     found = {}
     for name in SOLVER_PACKAGES:
         try:

@@ -50,7 +50,7 @@ def in_both_loops(run: Callable[[Path], Any], folder: Path) -> tuple[Path, Path]
     """Run where the core decides, and again where Python does; return the directories."""
     run(folder / "columns")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hpcsched.runs.runner, "_in_python", lambda *_: [FORCED])
+        patch.setattr(hpcsched.runs.runner, "obstacles", lambda _: [FORCED])
         run(folder / "python")
     # A trace that cannot be read at all is replayed in neither way.
     assert manifest(folder / "columns")["in_python"] == []

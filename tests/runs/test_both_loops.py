@@ -157,7 +157,7 @@ def test_an_observer_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     run(tmp_path / "compiled")
     with monkeypatch.context() as patch:
-        patch.setattr(hpcsched.runs.runner, "_in_python", lambda *_: [FORCED])
+        patch.setattr(hpcsched.runs.runner, "obstacles", lambda _: [FORCED])
         run(tmp_path / "python")
     # Python is told before the round of the instant, and the core after it.
     check_equal(tmp_path / "compiled", tmp_path / "python", but="summary.json")
@@ -260,7 +260,7 @@ def test_a_predictor_that_fails(
 
     run(tmp_path / "compiled")
     with monkeypatch.context() as patch:
-        patch.setattr(hpcsched.runs.runner, "_in_python", lambda *_: [FORCED])
+        patch.setattr(hpcsched.runs.runner, "obstacles", lambda _: [FORCED])
         run(tmp_path / "python")
     # How far the log is read ahead differs.
     check_equal(tmp_path / "compiled", tmp_path / "python", but="summary.json")

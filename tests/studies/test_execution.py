@@ -256,7 +256,7 @@ def test_an_experiment(
             "warning: 2 of 4 cells: above 10 % figures tell of the fallback rather than of the"
             " solver: check that the solver works"
         )
-        monkeypatch.setattr(command_module, "_MOST_NAMED", 1)
+        monkeypatch.setattr(command_module, "MOST_NAMED", 1)
         assert main(command) == 0
         *_, first, second = capsys.readouterr().err.splitlines()
         assert first == f"warning: hopeless_9: {told['hopeless_9']}"

@@ -156,7 +156,7 @@ def test_solvers_count_where_one_is_used(tmp_path: Path, monkeypatch: pytest.Mon
         ]
 
     assert again() == [cell.address for cell in cells]
-    monkeypatch.setattr(cell_module, "_solver_versions", lambda: {"ortools": "0"})
+    monkeypatch.setattr(cell_module, "solver_versions", lambda: {"ortools": "0"})
     found = [a == cell.address for a, cell in zip(again(), cells, strict=True)]
     assert found == [False, False, True, True]
 

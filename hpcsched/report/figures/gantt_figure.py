@@ -182,7 +182,7 @@ def _rectangles(
             if not job.amount * units:
                 continue
             scale = capacity[node]
-            shares = _take(free.setdefault(node, [(0, scale)]), job.amount * units)
+            shares = take_shares(free.setdefault(node, [(0, scale)]), job.amount * units)
             heappush(leaving, (job.end, node, shares))
             whole = shares == ((0, scale),)
             if whole and filled == node - 1 and group_of[node] == group_of[filled]:
@@ -204,7 +204,7 @@ def _rectangles(
     return tuple(found)
 
 
-def _take(free: list[tuple[int, int]], amount: int) -> tuple[tuple[int, int], ...]:
+def take_shares(free: list[tuple[int, int]], amount: int) -> tuple[tuple[int, int], ...]:
     """Take the lowest free shares and return them merged; the free ones ascend and may touch."""
     taken: list[tuple[int, int]] = []
     while amount > 0 and free:

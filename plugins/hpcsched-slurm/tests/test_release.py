@@ -127,11 +127,11 @@ def test_releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While the driver is at work nothing is called; afterwards each job is released by itself."""
     called: list[list[str]] = []
 
-    def run(arguments: list[str]) -> subprocess.CompletedProcess[str]:
+    def run(arguments: list[str], **_: object) -> subprocess.CompletedProcess[str]:
         called.append(arguments)
         return subprocess.CompletedProcess(arguments, 0, (FOLDER / "jobs.json").read_text(), "")
 
-    monkeypatch.setattr(release, "_run", run)
+    monkeypatch.setattr(release.subprocess, "run", run)
     path = beat(tmp_path / "heartbeat.json", time.time())
     assert look(path, None, ["main"], "hpcsched")
     assert not called

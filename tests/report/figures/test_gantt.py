@@ -76,9 +76,9 @@ def test_the_whole_run(tmp_path: Path) -> None:
 
 def test_separate_shares() -> None:
     """A job that finds no free shares side by side gets several rectangles."""
-    assert gantt._take([(0, 1), (2, 5)], 3) == ((0, 1), (2, 4))
+    assert gantt.take_shares([(0, 1), (2, 5)], 3) == ((0, 1), (2, 4))
     free = [(0, 2), (2, 3), (6, 8)]
-    assert gantt._take(free, 3) == ((0, 3),)
+    assert gantt.take_shares(free, 3) == ((0, 3),)
     assert free == [(6, 8)]
 
 

@@ -82,6 +82,7 @@ def session(
         Pace(1, 10, 5),
         Listeners(lambda held, _state: rounds.append(held), lines.append),
         journal=journal,
-        clock=Clock(cluster.now, cluster.sleep),
+        # Looked up at each call, so that a test can put another function in its place.
+        clock=Clock(cluster.now, lambda seconds: cluster.sleep(seconds)),  # noqa: PLW0108
     )
     return Session(driver, following, recorder, rounds, lines)
