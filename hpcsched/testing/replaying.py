@@ -1,16 +1,23 @@
 """Replays of a few jobs, without a scenario and with one, their audit, and notes on errors."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import product
+from pathlib import Path
+from types import ModuleType
 from typing import TypeVar
 
 import pyarrow as pa
+import pytest
 
 import hpcsched
+from hpcsched.audit import columns
+from hpcsched.audit.auditor import JOB_RULES
 from hpcsched.dispatching.objectives import BoundedSlowdown
 from hpcsched.plugin_faults import PluginOrigin, remember
+from hpcsched.plugins.manager import build_registry, stand_in
 from hpcsched.plugins.plugin_checks import product_fault
+from hpcsched.plugins.registry import Registry
 from hpcsched.prediction.predictor import Correction, OneSecond
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.runs.columns import interruptions_schema
@@ -103,16 +110,32 @@ def audit_replay(
     its units are placed on eligible nodes; no node is ever overcommitted; jobs wait for others
     where they must; partitions are kept; no start overdraws a shared resource.
     """
+    # The audit reads tables, never the simulator's state, so that it cannot share its faults.
+    at = columns.Replayed(
+        system=system,
+        trace=columns.read_trace(jobs, system),
+        jobs=columns_of(records, system),
+        lost=lost_attempts(interruptions, system),
+        partitions=partitions,
+        outages=outages,
+        kill_at_requested_time=kill_at_requested_time,
+    )
+    checks = [rule(at) for rule in JOB_RULES]
+    violations = [text for check in checks if check is not None for text in check.violations]
     if violations:
         raise AssertionError("\n".join(["the replay is not valid:", *violations]))
 
 
-def columns_of(records: Sequence[JobRecord], system: System) -> RunColumns:
+def columns_of(
+    records: Sequence[hpcsched.JobRecord], system: hpcsched.System
+) -> columns.RunColumns:
     """Return job records as the audit sees their table."""
-    return run_columns(table_of_jobs(system, records), system)
+    return columns.run_columns(table_of_jobs(system, records), system)
 
 
-def lost_attempts(interruptions: Sequence[Interruption], system: System) -> LostColumns:
+def lost_attempts(
+    interruptions: Sequence[hpcsched.Interruption], system: hpcsched.System
+) -> columns.LostColumns:
     """Return lost attempts as the audit sees their table."""
     rows = [
         {
@@ -125,7 +148,60 @@ def lost_attempts(interruptions: Sequence[Interruption], system: System) -> Lost
         }
         for at in interruptions
     ]
-    return lost_columns(pa.Table.from_pylist(rows, interruptions_schema()), system)
+    return columns.lost_columns(pa.Table.from_pylist(rows, interruptions_schema()), system)
+
+
+UsePlugins = Callable[..., Registry]
+"""Type of the fixture `use_plugins`."""
+
+RunScenario = Callable[..., hpcsched.RunResult]
+"""Type of the fixture `run_scenario`."""
+
+
+@pytest.fixture
+def use_plugins() -> Iterator[UsePlugins]:
+    """Let a test use the plugins of modules as if they were installed, beside built-in ones alone.
+
+    `use_plugins(my_package.plugin)` counts for `load_scenario`, for `run`, and for commands in this
+    process, such as `hpcsched.cli.main(["plugins", "list"])`. It returns the registry.
+    """
+    with ExitStack() as stack:
+
+        def use(*modules: ModuleType) -> Registry:
+            return stack.enter_context(stand_in(build_registry(external=False, modules=modules)))
+
+        yield use
+
+
+@pytest.fixture
+def run_scenario(tmp_path: Path, use_plugins: UsePlugins) -> RunScenario:
+    """Run a scenario with plugins that are not installed, in the test's own folder.
+
+    `run_scenario(text, my_package.plugin)` returns the result. A small log, `trace.swf`, lies
+    beside the scenario: 40 jobs of up to 16 processors, or the given `jobs`.
+    """
+
+    def run_it(
+        text: str, *modules: ModuleType, jobs: Iterable[hpcsched.TracedJob] | None = None
+    ) -> hpcsched.RunResult:
+        use_plugins(*modules)
+        log = sample_workloads()[0].jobs if jobs is None else jobs
+        lines = (" ".join(map(str, _swf_fields(*traced))) + "\n" for traced in log)
+        (tmp_path / "trace.swf").write_text("".join(lines), encoding="utf-8")
+        # A file and not a text: relative paths in the scenario start at its folder.
+        scenario = tmp_path / "scenario.yaml"
+        scenario.write_text(text, encoding="utf-8")
+        return hpcsched.run(hpcsched.load_scenario(scenario), tmp_path / "run", force=True)
+
+    return run_it
+
+
+def _swf_fields(job: hpcsched.Job, run_time: int) -> Iterator[int]:
+    """Yield the fields of a job's record; the scenario maps its processors to units."""
+    numbers = (job.user, job.group, job.application, job.queue, job.partition)
+    yield from (job.job_id, job.submit_time, -1, run_time, job.units, -1, -1)
+    yield from (job.units, job.requested_time, -1, 1)
+    yield from (*(-1 if number is None else number for number in numbers), -1, -1)
 
 
 SEEDS = range(3)
