@@ -25,15 +25,7 @@ _TYPES = {kind: dtype for dtype, kind in _KINDS.items()}
 def arrow_array(
     values: npt.NDArray[np.generic], missing: npt.NDArray[np.bool_] | None = None
 ) -> pa.Array:
-    """Convert numbers or flags to an Arrow array.
-
-    Parameters
-    ----------
-    values
-        `[n]`, of type int8, int32, int64, float64 or bool.
-    missing
-        `[n]`, True where the result is null; None if nothing is missing.
-    """
+    """Convert numbers or flags `[n]` to an Arrow array, with null where `missing` is True."""
     valid = None if missing is None else _bits(~missing)
     if values.dtype == np.bool_:
         return pa.Array.from_buffers(
@@ -63,11 +55,7 @@ def python_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
 
 
 def null_structs(kind: pa.StructType, count: int) -> pa.Array:
-    """Return an array of null structs without nulls in their fields.
-
-    A Parquet file refuses a null in a field declared without nulls, and `pyarrow.nulls` writes
-    nulls into the fields, too.
-    """
+    """Return null structs whose fields have no nulls, which a Parquet file may refuse."""
     zeros = pa.py_buffer(bytes(8 * (count + 1)))
     fields = [
         pa.Array.from_buffers(
@@ -95,11 +83,7 @@ def numpy_array(values: pa.Array) -> npt.NDArray[Any]:
 
 
 def computed(function: str, *values: Any) -> Any:
-    """Call a compute function of Arrow by name.
-
-    Methods such as `take` import `pyarrow.compute`, which first builds Python wrappers for all 280
-    functions.
-    """
+    """Call a function of Arrow by name: methods import `pyarrow.compute`, which takes its time."""
     return call_function(function, values)
 
 

@@ -7,15 +7,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Position in a file, for messages.
-
-    Attributes
-    ----------
-    line
-        Line number, from 1; None if unknown.
-    column
-        Column number, from 1; None if unknown.
-    """
+    """Position in a file, for messages; lines and columns count from 1, None if unknown."""
 
     file: str
     line: int | None = None
@@ -36,12 +28,8 @@ class Finding:
         Short stable name of the check, such as `unknown-key`.
     message
         One sentence: expected value, found value, remedy.
-    place
-        Position in a file; None if the input has none.
     key
         Path inside the file, such as `system.groups[0].count`; empty if none.
-    severity
-        `error` stops the command, `warning` does not.
     """
 
     rule: str

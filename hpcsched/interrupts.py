@@ -9,10 +9,9 @@ _INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def heeded_signals() -> Sequence[signal.Signals]:
-    """Return the signals that interrupt, without those that this process is to ignore.
+    """Return the signals that interrupt, without those to be ignored, as `nohup` lets SIGHUP be.
 
-    `nohup` lets a process ignore SIGHUP, and it must go on. Shells let background jobs ignore
-    SIGINT. That one is heeded all the same: whoever runs a cell of an experiment sends it.
+    SIGINT counts even in background jobs of shells: whoever runs a cell of an experiment sends it.
     """
     return [
         number

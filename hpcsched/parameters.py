@@ -40,9 +40,8 @@ LARGEST = 2**53
 class NotReproducible:
     """Marker of a field or plugin that makes results depend on the machine.
 
-    A review of the scenario warns about it, and the manifest of a run records it. A field is marked
-    in its annotation and counts when it is given; a plugin that always depends on the machine sets
-    `not_reproducible` of its parameters.
+    A field is marked in its annotation and counts when it is given; a plugin that always depends on
+    the machine sets `not_reproducible` of its parameters.
     """
 
     why: str
@@ -140,23 +139,14 @@ SELECTS_KEYWORD = "x-selects"
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """Marker of a field that names a file to read.
-
-    Attributes
-    ----------
-    or_folder
-        True if a folder may be in its place.
-    """
+    """Marker of a field that names a file to read, or a folder of such files."""
 
     or_folder: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceType:
-    """Marker of a text that names a resource type of the scenario's system.
-
-    Reading a scenario fails if no node group has the resource type.
-    """
+    """Marker of a text that has to name a resource type of the scenario's system."""
 
     beside: tuple[str, ...] = ()
 
@@ -174,11 +164,6 @@ def parse_duration(text: str) -> int:
 
 def parse_amount(text: str) -> int:
     """Return an amount such as `16GiB` or `500MB` in bytes.
-
-    Returns
-    -------
-    int
-        Bytes; `kB` is 1000 bytes, `KiB` is 1024.
 
     Examples
     --------

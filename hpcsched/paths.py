@@ -56,11 +56,7 @@ def unreadable(path: str) -> str | None:
 
 
 def open_file(path: Path) -> IO[bytes]:
-    """Open a file for reading.
-
-    Raises OSError if it cannot be read, or is a pipe or a device: inputs are read more than once,
-    and these may have no end.
-    """
+    """Open a file for reading; raises OSError for a pipe or a device, which may have no end."""
     mode = path.stat().st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         found = "a pipe" if stat.S_ISFIFO(mode) else "a device"
@@ -71,15 +67,7 @@ def open_file(path: Path) -> IO[bytes]:
 
 
 def read_file(path: Path, most: int = MOST_TEXT) -> bytes:
-    """Return the content of a file.
-
-    Parameters
-    ----------
-    most
-        Maximum size in MiB.
-
-    Raises OSError if it cannot be read, is no file, or is larger.
-    """
+    """Return the content of a file; raises OSError if there is none of at most `most` MiB."""
     with open_file(path) as file:
         content = file.read(most * MIB + 1)
     if len(content) > most * MIB:
@@ -88,7 +76,6 @@ def read_file(path: Path, most: int = MOST_TEXT) -> bytes:
 
 
 def _shown(text: str) -> str:
-    """Return a text quoted for a message, cut after 60 characters."""
     shown = repr(text)
     return shown if len(shown) <= 60 else f"{shown[:60]}…"
 
@@ -101,17 +88,10 @@ _OWN = "HPCSCHED_"
 
 
 def expand_variables(text: str, environment: Mapping[str, str]) -> str:
-    """Replace every `${VAR}` in a path by a non-empty value of the environment.
+    """Replace every `${VAR}` in a path by its value; one that is unset or empty stays.
 
-    A scenario of somebody else must not show or write down just any variable, so its name begins
-    with `HPCSCHED_`.
-
-    Parameters
-    ----------
-    environment
-        Values by variable name; a variable that is unset or empty stays as `${VAR}`.
-
-    Raises ValueError if the text has a variable that it may not use.
+    Raises ValueError for a variable whose name does not begin with `HPCSCHED_`: a scenario of
+    somebody else must not show or write down just any variable.
 
     Examples
     --------

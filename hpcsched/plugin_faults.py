@@ -88,13 +88,7 @@ def is_third_party(built: object) -> bool:
 
 
 def named(kind: str, built: object, name: str | None = None) -> str:
-    """Return a plugin as messages name it.
-
-    Parameters
-    ----------
-    name
-        The name of an object of unknown origin, such as a wrapper; its class if None.
-    """
+    """Return a plugin as messages name it; `name` is that of an object of unknown origin."""
     origin = origin_of(built)
     # A wrapper of one plugin in another is remembered as the outer one, whose kind may differ.
     if origin is not None and origin.kind == kind:
@@ -158,10 +152,7 @@ def culprit(error: BaseException) -> PluginOrigin | None:
 
 
 def _culprit_distribution(error: BaseException) -> tuple[str, str] | None:
-    """Return distribution and version of the innermost code of a third party, or None.
-
-    It finds functions that belong to no plugin's object, such as validators of parameters.
-    """
+    """Return distribution and version of the innermost code of a third party, in no object."""
     found = None
     for frame, _ in traceback.walk_tb(error.__traceback__):
         package = str(frame.f_globals.get("__name__", ""))
@@ -173,10 +164,7 @@ def _culprit_distribution(error: BaseException) -> tuple[str, str] | None:
 
 @contextmanager
 def plugin_faults_named() -> Iterator[None]:
-    """Turn an exception that was raised in a plugin of a third party into one that names it.
-
-    Raises PluginError if the block raises an exception in a plugin, other than an `HpcschedError`.
-    """
+    """Turn an exception of a third party's plugin into a PluginError that names it."""
     try:
         yield
     except (HpcschedError, KeyboardInterrupt):

@@ -37,12 +37,10 @@ SEES_RUN_TIME = "sees_run_time"
 """The capability, for predictors alone, of being shown a job's real run time at submission."""
 
 KEEPS_REQUESTS = "keeps_requests"
-"""The capability, for transforms alone, of leaving as it is what job units ask for, and where they
-may run. Where all units ask for the same, it is known then that they still do."""
+"""The capability, for transforms alone, of leaving requests and eligible nodes as they are."""
 
 KEEPS_WAITS = "keeps_waits"
-"""The capability, for transforms alone, of leaving a part of the trace as it was: submissions are
-as far from each other as before, and jobs as large, so that recorded starts still fit together."""
+"""The capability, for transforms alone, of keeping recorded starts a schedule of what remains."""
 
 RECORDS_WAITS = "records_waits"
 """The capability, for trace sources alone, of telling how long jobs waited (`keep_waits`)."""
@@ -105,14 +103,10 @@ class Plugin:
 
     Attributes
     ----------
-    summary : str
-        One line for people, without a full stop.
     factory : function
-        Takes the validated parameters and a `Context`; returns an object that follows the protocol
-        of the kind.
+        Takes the parameters and a `Context`; returns an object of the protocol of the kind.
     review : function, optional
-        Takes the parameters and the system; yields cautions about parameters that are legal and
-        suspicious.
+        Takes the parameters and the system; yields cautions about suspicious parameters.
     """
 
     name: str
@@ -132,8 +126,7 @@ class Command(NamedTuple):
     name : str
         The words behind `hpcsched`: `live`, or `trace system-from` for one of the group `trace`.
     made_by : str
-        A reference such as `module:name` to a function of which typer makes a command, or to a
-        group, a `typer.Typer`.
+        A reference such as `module:name` to a function for typer, or to a `typer.Typer`.
     panel : str
         Panel of `--help`: Start, Run, Look, Study, Site, Extend, or one of its own.
     """
@@ -174,18 +167,12 @@ def builtin(
     A function is the factory: it takes the parameters and a `Context`. A class is built by its
     class method `build`, which takes the same; without one the class is called with its parameters,
     if it has any, and with those of `context`, `system` and `folder` that its initialiser names.
-    The index reads the decorators as text, so their arguments
-    are literals and names of the module; after a change of any it has to be written anew:
-    `python -m hpcsched.plugins.index`.
+    The index reads the decorators as text, so their arguments are literals and names of the module;
+    after a change of any it has to be written anew: `python -m hpcsched.plugins.index`.
 
     Parameters
     ----------
     kind : str or tuple of str
-        Kind of the plugin; several if the name stands for one thing of each, such as an objective
-        that every run measures as a metric. Aliases are those of the first kind.
-    params : type
-        The model of the parameters. Its module must be quick to import.
-    summary : str
-        One line for people, without a full stop.
+        Several if the name stands for one thing of each; aliases are those of the first kind.
     """
     return lambda made: made

@@ -1,7 +1,4 @@
-"""Text on standard output and standard error: control characters shown, not obeyed; lost streams.
-
-All that commands print goes through `plain_streams`, so no command has to think of it.
-"""
+"""Text on standard output and standard error, with control characters shown and not obeyed."""
 
 import os
 import sys
@@ -41,12 +38,8 @@ def _escape(one: str) -> str:
 class PlainStream:
     """Stream that shows control characters and survives a full disk or a reader that is gone.
 
-    Parameters
-    ----------
-    name
-        Name of the stream, for the error; None loses text that cannot be written.
-    drawn
-        Whether control characters pass: they are those of hpcsched's own displays.
+    One without a name loses text that cannot be written; a `drawn` one, of hpcsched's own displays,
+    lets control characters pass.
     """
 
     def __init__(self, out: TextIO, name: str | None = None, *, drawn: bool = False) -> None:

@@ -57,10 +57,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def check_target(path: Path, *, force: bool) -> None:
-    """Check that a file may be written to this path.
-
-    Raises InputError if it may not.
-    """
+    """Raise InputError if a file may not be written to this path."""
     if path.is_dir():
         raise problem("cannot-write", path, "it is a directory")
     if path.exists() and not force:
@@ -68,10 +65,7 @@ def check_target(path: Path, *, force: bool) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Create a folder if it does not exist.
-
-    Raises InputError if it cannot be created.
-    """
+    """Create a folder if it does not exist; raises InputError if it cannot be created."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
