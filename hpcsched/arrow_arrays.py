@@ -55,7 +55,7 @@ def python_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
 
 
 def null_structs(kind: pa.StructType, count: int) -> pa.Array:
-    """Return null structs whose fields have no nulls, which a Parquet file may refuse."""
+    """Return an array of null structs without nulls in their fields, as Parquet may require."""
     zeros = pa.py_buffer(bytes(8 * (count + 1)))
     fields = [
         pa.Array.from_buffers(

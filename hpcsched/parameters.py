@@ -5,19 +5,17 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     Strict,
     ValidationInfo,
-    WithJsonSchema,
     model_validator,
 )
 from pydantic.json_schema import JsonSchemaValue
@@ -195,44 +193,41 @@ _DURATION_PATTERN = r"^\s*(\d+\s*(s|min|h|d|w)\s*)+$"
 _AMOUNT_PATTERN = r"^\s*(\d+\s*([kMGTP]?B|[KMGTP]iB)\s*)+$"
 
 
-def quantity(
-    parse: Callable[[str], float], pattern: str, least: int, number: type[float] = int
-) -> Any:
-    """Return the type of numbers of at least `least` that may be written with units."""
-    json_type = "integer" if number is int else "number"
-    return Annotated[
-        number,
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """Marker of a number of at least `least` that may be written as a text with units."""
+
+    parse: Callable[[str], float]
+    pattern: str
+    least: int
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
         # Bounded, since sums of amounts and times are taken in 64 bits.
-        Field(ge=least, le=LARGEST),
-        BeforeValidator(lambda value: parse(value) if isinstance(value, str) else value),
-        WithJsonSchema(
-            {
-                "anyOf": [
-                    {"type": json_type, "minimum": least},
-                    {"type": "string", "pattern": pattern},
-                ]
-            }
-        ),
-    ]
+        number = handler.generate_schema(Annotated[source, Field(ge=self.least, le=LARGEST)])
+        return core_schema.no_info_before_validator_function(
+            lambda value: self.parse(value) if isinstance(value, str) else value, number
+        )
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        number = {"type": handler(schema)["type"], "minimum": self.least}
+        return {"anyOf": [number, {"type": "string", "pattern": self.pattern}]}
 
 
-if TYPE_CHECKING:
-    Duration = int
-    PositiveDuration = int
-    Amount = int
-    PositiveAmount = int
-else:
-    Duration = quantity(parse_duration, _DURATION_PATTERN, 0)
-    """Whole seconds: a number, or a text with units (`30min`)."""
+Duration = Annotated[int, Quantity(parse_duration, _DURATION_PATTERN, 0)]
+"""Whole seconds: a number, or a text with units (`30min`)."""
 
-    PositiveDuration = quantity(parse_duration, _DURATION_PATTERN, 1)
-    """A duration of at least one second."""
+PositiveDuration = Annotated[int, Quantity(parse_duration, _DURATION_PATTERN, 1)]
+"""A duration of at least one second."""
 
-    Amount = quantity(parse_amount, _AMOUNT_PATTERN, 0)
-    """How much of a resource type: a number, or bytes with a unit (`16GiB`)."""
+Amount = Annotated[int, Quantity(parse_amount, _AMOUNT_PATTERN, 0)]
+"""How much of a resource type: a number, or bytes with a unit (`16GiB`)."""
 
-    PositiveAmount = quantity(parse_amount, _AMOUNT_PATTERN, 1)
-    """An amount of at least 1."""
+PositiveAmount = Annotated[int, Quantity(parse_amount, _AMOUNT_PATTERN, 1)]
+"""An amount of at least 1."""
 
 InputPath = Annotated[str, Field(min_length=1), AfterValidator(_resolve_path), InputFile()]
 """A file to read; `${VAR}` is filled in, relative paths start at the scenario's folder."""

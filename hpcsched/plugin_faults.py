@@ -88,7 +88,7 @@ def is_third_party(built: object) -> bool:
 
 
 def named(kind: str, built: object, name: str | None = None) -> str:
-    """Return a plugin as messages name it; `name` is that of an object of unknown origin."""
+    """Return a plugin as messages name it; `name` stands in for an unknown origin."""
     origin = origin_of(built)
     # A wrapper of one plugin in another is remembered as the outer one, whose kind may differ.
     if origin is not None and origin.kind == kind:

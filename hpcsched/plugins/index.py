@@ -64,7 +64,7 @@ def _resolve(reference: str) -> Any:
 
 
 class _Module:
-    """The text of a module, and what its names stand for."""
+    """The parsed text of a module, with the origins of imported names."""
 
     def __init__(self, file: Path, package: Path) -> None:
         self.package = package

@@ -78,7 +78,7 @@ class AddedCommand(NamedTuple):
 
 @contextmanager
 def _blamed(what: str) -> Iterator[None]:
-    """Turn a fault of a plugin into an error that says what has failed."""
+    """Turn an exception of a plugin into a PluginError that begins with `what`."""
     try:
         with prints_to_stderr:
             yield

@@ -62,7 +62,7 @@ def create(folder: Path, *, force: bool = False) -> FolderLock:
 
 
 def _is_empty(folder: Path) -> bool:
-    """Return True if a folder holds nothing but what a process left that was killed early."""
+    """Return True if a folder is empty, but for the files of a process that was killed early."""
     left = {LOCK, unfinished_of(folder / MANIFEST).name}
     return {path.name for path in folder.iterdir()} <= left
 

@@ -36,7 +36,7 @@ HostNames = Annotated[dict[str, Annotated[str, Field(min_length=1)]], AfterValid
 
 
 def wrong_hosts(nodes: Mapping[str, str], counts: Mapping[str, int]) -> Iterator[InitErrorDetails]:
-    """Yield groups that the system lacks, or of which another number of nodes is named."""
+    """Yield refusals of unknown groups, and of names that are more or fewer than nodes."""
     for group, hosts in nodes.items():
         named = len(expand(hosts))
         if group not in counts:

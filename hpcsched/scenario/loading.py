@@ -178,7 +178,7 @@ class Repaired(NamedTuple):
     errors: Sequence[Finding]
 
     def with_those_of(self, found: Iterable[Finding]) -> list[Finding]:
-        """Return the errors and what is found about other parts of the scenario."""
+        """Return the errors, and the findings about other parts of the scenario."""
         wrong = tuple(error.key for error in self.errors if error.key)
         others = (one for one in found if not (one.key and one.key.startswith(wrong)))
         if self.loaded is None or not self.errors:
@@ -320,7 +320,7 @@ _STAND_INS: Mapping[str, Any] = {
 
 
 def _repair(root: Any, faults: Sequence[Fault]) -> set[KeyPath] | None:
-    """Replace what faults are about, and return the key paths; None if that cannot be done."""
+    """Replace faulty values, and return their key paths; None if one has no stand-in."""
     repaired: set[KeyPath] = set()
     # Keys are taken out first: a stand-in may leave nothing of the blocks that have them.
     for fault in sorted(faults, key=lambda fault: fault.rule != "unknown-key"):

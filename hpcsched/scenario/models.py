@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     Field,
     ValidationInfo,
     create_model,
-    field_validator,
     model_validator,
 )
 from pydantic_core import InitErrorDetails
@@ -21,10 +21,10 @@ from hpcsched.parameters import (
     Listed,
     NotReproducible,
     Params,
+    Quantity,
     ResourceType,
     Selects,
     parse_duration,
-    quantity,
 )
 from hpcsched.plugins.registry import Installed, Registry
 from hpcsched.registration import (
@@ -40,11 +40,10 @@ from hpcsched.scenario.key_path import KeyPath, blocks, mark_of
 from hpcsched.scenario.live import LiveSettings, wrong_hosts
 from hpcsched.scenario.outage_declarations import OutagesDeclaration, unknown_nodes
 from hpcsched.scenario.system import (
+    DeclaredPartitions,
     Includable,
     Name,
-    PartitionDeclaration,
     SystemDeclaration,
-    partition_clashes,
     unknown_groups,
 )
 from hpcsched.simulation.latency import Latency
@@ -59,12 +58,8 @@ def _parse_seconds(text: str) -> float:
     return int(milliseconds[1]) / 1000 if milliseconds else parse_duration(text)
 
 
-# Type checkers must see a plain float; pydantic needs the annotations at run time.
-if TYPE_CHECKING:
-    Seconds = float
-else:
-    Seconds = quantity(_parse_seconds, _SECONDS_PATTERN, 0, float)
-    """Seconds and fractions of them: a number, or a text with units (`120ms`, `2s`)."""
+Seconds = Annotated[float, Quantity(_parse_seconds, _SECONDS_PATTERN, 0)]
+"""Seconds and fractions of them: a number, or a text with units (`120ms`, `2s`)."""
 
 _MODEL = {"base", "per_queued_job", "per_variable"}
 _FORMS = "fixed, or measured, or some of base, per_queued_job and per_variable"
@@ -196,33 +191,33 @@ class SimulationSettings(Params):
         return None if self.dispatch_latency is None else self.dispatch_latency.build()
 
 
+def _distinct(percentiles: tuple[int, ...]) -> tuple[int, ...]:
+    if len(set(percentiles)) < len(percentiles):
+        raise ValueError("expected percentiles that differ, found one twice")
+    return percentiles
+
+
+def _ascending(bounds: tuple[int, ...]) -> tuple[int, ...]:
+    if list(bounds) != sorted(set(bounds)):
+        raise ValueError("expected bounds that ascend, found one that is not above the last")
+    return bounds
+
+
 class MetricSettings(Params):
     """Percentiles and classes, beside one key for each metric with parameters."""
 
-    percentiles: Annotated[tuple[Annotated[int, Field(ge=0, le=100)], ...], Listed] = Field(
+    percentiles: Annotated[
+        tuple[Annotated[int, Field(ge=0, le=100)], ...], Listed, AfterValidator(_distinct)
+    ] = Field(
         default=(50, 90, 99),
         description="The percentiles, from 0 to 100, at which distributions are reported.",
     )
-    class_bounds: Annotated[tuple[Duration, ...], Listed] = Field(
+    class_bounds: Annotated[tuple[Duration, ...], Listed, AfterValidator(_ascending)] = Field(
         default=(3600, 18000),
         description=(
             "Ascending run times, in seconds or with a unit (5h), that part jobs into classes."
         ),
     )
-
-    @field_validator("percentiles")
-    @classmethod
-    def _check_percentiles(cls, percentiles: tuple[int, ...]) -> tuple[int, ...]:
-        if len(set(percentiles)) < len(percentiles):
-            raise ValueError("expected percentiles that differ, found one twice")
-        return percentiles
-
-    @field_validator("class_bounds")
-    @classmethod
-    def _check_class_bounds(cls, bounds: tuple[int, ...]) -> tuple[int, ...]:
-        if list(bounds) != sorted(set(bounds)):
-            raise ValueError("expected bounds that ascend, found one that is not above the last")
-        return bounds
 
     def parameters(self, metric: str) -> Params:
         """Return the parameters of a metric; empty for one without any."""
@@ -242,7 +237,7 @@ class Scenario(Params):
     system: Annotated[SystemDeclaration, Includable()] = Field(
         description="System: declared here, or the name of a known one."
     )
-    partitions: Annotated[tuple[PartitionDeclaration, ...], Listed] = Field(
+    partitions: DeclaredPartitions = Field(
         default=(),
         description="Partitions with their own nodes and limits, as of a site's resource manager;"
         " none: every job may run anywhere.",
@@ -283,14 +278,6 @@ class Scenario(Params):
         description="Parameters of the metrics, and the"
         " percentiles and classes of the distributions.",
     )
-
-    @field_validator("partitions")
-    @classmethod
-    def _check_partitions(
-        cls, partitions: tuple[PartitionDeclaration, ...]
-    ) -> tuple[PartitionDeclaration, ...]:
-        refuse_all(partition_clashes(partitions))
-        return partitions
 
     @model_validator(mode="after")
     def _check_parts_together(self, info: ValidationInfo) -> Self:

@@ -19,8 +19,6 @@ _NOT_CHOSEN = ("metric", "executor")
 _DEFINITION = "#/definitions/{model}"
 
 _BY_NAME = ("properties", "patternProperties", "definitions")
-_ONE = ("items", "additionalItems", "additionalProperties", "propertyNames", "contains", "not")
-_SEVERAL = ("anyOf", "oneOf", "allOf")
 _LEFT_OUT = ("title", "discriminator")
 
 
@@ -121,14 +119,10 @@ def _draft_07(schema: Any) -> Any:
             result["$ref"] = _DEFINITION.format(model=value)
         elif keyword in _BY_NAME:
             result[keyword] = {name: _draft_07(value[name]) for name in value}
-        elif keyword in _ONE:
-            result[keyword] = _draft_07(value)
-        elif keyword in _SEVERAL:
-            result[keyword] = [_draft_07(member) for member in value]
-        elif keyword == "prefixItems":
-            result["items"] = [_draft_07(member) for member in value]
+        elif isinstance(value, list):
+            result["items" if keyword == "prefixItems" else keyword] = list(map(_draft_07, value))
         else:
-            result[keyword] = value
+            result[keyword] = value if keyword in ("const", "default") else _draft_07(value)
     if "$ref" in result and len(result) > 1:
         # Draft-07 ignores what stands beside a reference.
         result = {"allOf": [{"$ref": result.pop("$ref")}], **result}

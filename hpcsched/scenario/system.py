@@ -349,6 +349,18 @@ def partition_clashes(declared: Sequence[PartitionDeclaration]) -> Iterator[Init
         yield refusal("bad-value", message, at=(n,))
 
 
+def _without_clashes(
+    declared: tuple[PartitionDeclaration, ...],
+) -> tuple[PartitionDeclaration, ...]:
+    refuse_all(partition_clashes(declared))
+    return declared
+
+
+DeclaredPartitions = Annotated[
+    tuple[PartitionDeclaration, ...], Listed, AfterValidator(_without_clashes)
+]
+
+
 def unknown_groups(
     declared: Sequence[PartitionDeclaration], groups: Sequence[str]
 ) -> Iterator[InitErrorDetails]:

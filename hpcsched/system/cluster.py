@@ -190,7 +190,7 @@ def read_cluster(manager: "WorkloadManager") -> ClusterState:
 
 
 def checked_state(state: object) -> ClusterState:
-    """Return a state of a cluster after a check of its types and of what its jobs lack.
+    """Return a cluster's state, after a check of types and of required fields of jobs.
 
     Raises
     ------
