@@ -1,5 +1,6 @@
 """Loading of scenarios: from a file and overrides to a validated scenario, or to all findings."""
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,7 +10,6 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
 import hpcsched
@@ -23,10 +23,8 @@ from hpcsched.scenario.document import (
     Document,
     Override,
     Setting,
-    StrictDumper,
     apply_settings,
     by_position,
-    parse_document,
     read_document,
     settings_of,
 )
@@ -125,16 +123,12 @@ def _listed(overrides: Sequence[Override] | Mapping[str, Any]) -> Sequence[Overr
 
 
 def _document_of(content: Mapping[str, Any]) -> Document:
-    """Return a dictionary as a document; its places are lines of its YAML text."""
+    """Return a dictionary as a document; places in it are key paths alone."""
     try:
-        # Texts such as "0o17" stay texts, in YAML 1.1 and 1.2.
-        text = yaml.dump(dict(content), Dumper=StrictDumper, sort_keys=False, allow_unicode=True)
-        return parse_document(text, DICTIONARY)
-    except yaml.representer.RepresenterError as error:
-        message = (
-            "expected texts, numbers, truth values, lists and dictionaries, as in YAML; found a"
-            f" value of type {type(error.args[-1]).__name__}"
-        )
+        # Tuples become lists, and keys become texts, as in a file.
+        return Document(json.loads(json.dumps(dict(content))), DICTIONARY)
+    except (TypeError, ValueError) as error:
+        message = f"expected texts, numbers, truth values, lists and dictionaries: {error}"
         raise InputError(Finding("bad-value", message, Place(DICTIONARY))) from None
 
 

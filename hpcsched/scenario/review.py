@@ -5,13 +5,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from pydantic import BaseModel
-
 from hpcsched.errors import Finding, InputError, PluginError
 from hpcsched.parameters import InputFile
 from hpcsched.paths import unreadable, unset_variables
 from hpcsched.plugin_faults import FAULTS, raised
-from hpcsched.plugins.registry import Installed
 from hpcsched.registration import SEES_RUN_TIME
 from hpcsched.scenario.choices import Choice
 from hpcsched.scenario.document import by_position
@@ -26,7 +23,6 @@ from hpcsched.scenario.key_path import (
 )
 from hpcsched.scenario.loading import LoadedScenario
 from hpcsched.scenario.models import Scenario
-from hpcsched.system.system import System
 from hpcsched.workload.log_recognition import BATSIM, PBS, SACCT, SWF, recognised
 
 Check = Callable[[LoadedScenario], Iterable[Finding]]
@@ -76,46 +72,34 @@ def missing_inputs(
 def trace_cautions(loaded: LoadedScenario, rule: str) -> list[Finding]:
     """Return the warnings of one rule about the trace, as in `review`.
 
-    Raises PluginError if the trace source fails in its own review.
+    Raises PluginError if a plugin fails in its own review.
     """
-    system, trace = loaded.scenario.system.build(), loaded.scenario.trace
-    installed = loaded.registry.get(trace.plugin_kind, trace.plugin_name)
-    found = _cautions(loaded, installed, ("trace",), trace, system)
+    found = _plugin_cautions(loaded, ("trace",))
     return [finding for finding in found if finding.rule == rule]
 
 
-def _plugin_cautions(loaded: LoadedScenario) -> Iterator[Finding]:
+def _plugin_cautions(loaded: LoadedScenario, within: KeyPath = ()) -> Iterator[Finding]:
+    """Yield the findings of plugins' own reviews of their parameters, at and below a key path."""
     system = loaded.scenario.system.build()
     for path, block in blocks(loaded.scenario):
-        installed = _plugin_of(loaded, path, block)
-        if installed is None:
+        if path[: len(within)] != within:
+            continue
+        if isinstance(block, Choice):
+            installed = loaded.registry.get(block.plugin_kind, block.plugin_name)
+        elif len(path) == 2 and path[0] == "metrics":
+            installed = loaded.registry.get("metric", str(path[1]))
+        else:
             continue
         plugin = installed.plugin
         if SEES_RUN_TIME in plugin.capabilities:
             message = f"{plugin.name} is shown real run times, which no real system can foresee"
             yield _finding(loaded, "sees-run-time", message, path)
-        yield from _cautions(loaded, installed, path, block, system)
-
-
-def _cautions(
-    loaded: LoadedScenario, installed: Installed, path: KeyPath, block: BaseModel, system: System
-) -> Iterator[Finding]:
-    """Yield the findings of a plugin's own review of its parameters."""
-    plugin = installed.plugin
-    try:
-        for caution in plugin.review(block, system) if plugin.review else ():
-            key = path + (parse_key_path(caution.key) if caution.key else ())
-            yield _finding(loaded, caution.rule, caution.message, key, caution.severity)
-    except FAULTS as error:
-        raise PluginError(f"{installed.origin}: its review {raised(error)}") from error
-
-
-def _plugin_of(loaded: LoadedScenario, path: KeyPath, block: BaseModel) -> Installed | None:
-    if isinstance(block, Choice):
-        return loaded.registry.get(block.plugin_kind, block.plugin_name)
-    if len(path) == 2 and path[0] == "metrics":
-        return loaded.registry.get("metric", str(path[1]))
-    return None
+        try:
+            for caution in plugin.review(block, system) if plugin.review else ():
+                key = path + (parse_key_path(caution.key) if caution.key else ())
+                yield _finding(loaded, caution.rule, caution.message, key, caution.severity)
+        except FAULTS as error:
+            raise PluginError(f"{installed.origin}: its review {raised(error)}") from error
 
 
 def not_reproducible(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
