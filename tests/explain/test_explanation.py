@@ -62,5 +62,5 @@ def test_a_dictionary_with_another_object(tmp_path: Path) -> None:
     with pytest.raises(hpcsched.InputError) as raised:
         hpcsched.load_scenario(content)
     assert "name" not in {finding.key for finding in raised.value.findings}
-    with pytest.raises(hpcsched.InputError, match="found a value of type PosixPath"):
+    with pytest.raises(hpcsched.InputError, match="Object of type PosixPath"):
         hpcsched.load_scenario({"name": "small", "trace": {"path": tmp_path}})
