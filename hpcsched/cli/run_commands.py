@@ -25,7 +25,7 @@ from hpcsched.runs.outage_records import recorded_outages
 from hpcsched.runs.tables import first_unsolved
 from hpcsched.scenario import review
 from hpcsched.scenario.document import Override, Setting
-from hpcsched.scenario.loading import LoadedScenario, read_repaired
+from hpcsched.scenario.loading import LoadedScenario, read_and_check
 from hpcsched.scenario.models import Scenario
 from hpcsched.scenario.resolved import resolved_values
 from hpcsched.studies.cell import Cell
@@ -87,22 +87,22 @@ def _read_all(
     all_loaded = []
     for file in files:
         try:
-            read = read_repaired(file, overrides)
-            if explain and read.loaded is not None and not read.errors:
-                read = read_repaired(file, [*overrides, _with_reasons(read.loaded.scenario)])
-            further: list[Finding] = []
-            if read.loaded is not None:
-                further = [
-                    *review.missing_inputs(read.loaded, "error"),
-                    *review.other_format(read.loaded),
-                ]
-                all_loaded.append(read.loaded)
-            found.extend(read.with_those_of(further))
+            loaded, wrong = read_and_check(file, overrides, _faults_of_inputs)
+            if explain and loaded is not None and not wrong:
+                with_reasons = [*overrides, _with_reasons(loaded.scenario)]
+                loaded, wrong = read_and_check(file, with_reasons, _faults_of_inputs)
+            found.extend(wrong)
+            if loaded is not None:
+                all_loaded.append(loaded)
         except InputError as error:
             found.extend(error.findings)
     if found:
         raise InputError(found)
     return all_loaded
+
+
+def _faults_of_inputs(loaded: LoadedScenario) -> list[Finding]:
+    return [*review.missing_inputs(loaded, "error"), *review.other_format(loaded)]
 
 
 def _with_reasons(scenario: Scenario) -> Setting:

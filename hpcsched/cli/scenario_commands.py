@@ -71,9 +71,7 @@ def _findings(file: Path, overrides: Sequence[str]) -> Sequence[Finding]:
         return alone
     if experiment.is_experiment(file):
         return experiment.read_experiment(file, overrides, check=scenario_findings).warnings
-    read = loading.read_repaired(file, overrides)
-    # Also what is wrong in the rest of a scenario that has errors: the user mends it in one pass.
-    return read.with_those_of([] if read.loaded is None else scenario_findings(read.loaded))
+    return loading.read_and_check(file, overrides, scenario_findings)[1]
 
 
 def scenario_findings(loaded: loading.LoadedScenario) -> list[Finding]:

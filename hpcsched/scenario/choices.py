@@ -111,22 +111,24 @@ class Chooser:
     def __call__(self, kind: str, value: Any, context: Any) -> BaseModel:
         """Return the choice of a name or mapping; raises ValidationError otherwise."""
         tag = tag_of(kind)
+        at = () if isinstance(value, str) else (tag,)
         if isinstance(value, str):
-            installed = self._find(kind, value, at=())
-            value = {tag: installed.plugin.name}
+            value = {tag: value}
         elif not isinstance(value, dict):
             message = f"expected a name, or a mapping with {tag!r}, found {found(value)}"
             raise refuse(refusal("bad-value", message))
         elif tag not in value:
             message = f"the key {tag!r} is missing; it names the {kind.replace('_', ' ')}"
-            raise refuse(refusal("missing-key", message, at=(tag,)))
+            raise refuse(refusal("missing-key", message, at=at))
         elif not isinstance(value[tag], str):
             message = f"expected a name, found {found(value[tag])}"
-            raise refuse(refusal("bad-value", message, at=(tag,)))
-        else:
-            installed = self._find(kind, value[tag], at=(tag,))
-            # In place of an alias, in the document itself: faults are told of its mappings.
-            value[tag] = installed.plugin.name
+            raise refuse(refusal("bad-value", message, at=at))
+        try:
+            installed = self.registry.get(kind, value[tag])
+        except KeyError as error:
+            raise refuse(refusal("unknown-plugin", error.args[0], at=at)) from None
+        # In place of an alias, in the document itself: faults are told of its mappings.
+        value[tag] = installed.plugin.name
         # Counted here and not by the interpreter: a RecursionError in a validator would be an
         # internal fault without the key path.
         if self.depth == _DEEPEST:
@@ -137,9 +139,3 @@ class Chooser:
             return choice_model(installed).model_validate(value, context=context)
         finally:
             self.depth -= 1
-
-    def _find(self, kind: str, name: str, at: tuple[str, ...]) -> Installed:
-        try:
-            return self.registry.get(kind, name)
-        except KeyError as error:
-            raise refuse(refusal("unknown-plugin", error.args[0], at=at)) from None

@@ -147,16 +147,11 @@ def read_document(path: Path) -> Document:
 
 def parse_document(text: str, file: str = "") -> Document:
     """Read a YAML text; if it is unreadable, `value` is None and a finding says why."""
-    document = Document(file=file, values={(): Place(file, 1, 1)})
+    start = Place(file, 1, 1)
+    document = Document(file=file, values={(): start})
+    loader = None
     try:
         loader = StrictLoader(text)
-    except yaml.reader.ReaderError as error:
-        before = text[: error.position]
-        place = Place(file, before.count("\n") + 1, error.position - before.rfind("\n"))
-        message = f"the character U+{error.character:04X} is not allowed"
-        document.refuse("syntax", message, (), place)
-        return document
-    try:
         # Nodes and not values: only nodes have the line and column that findings need.
         root = loader.get_node() if loader.check_node() else None
         if loader.check_node():
@@ -166,20 +161,26 @@ def parse_document(text: str, file: str = "") -> Document:
         if root is not None:
             document.value = _Reading(document).value(root, (), ())
         return document
+    except yaml.reader.ReaderError as error:
+        before = text[: error.position]
+        place = Place(file, before.count("\n") + 1, error.position - before.rfind("\n"))
+        message = f"the character U+{error.character:04X} is not allowed"
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
+        place = _place(file, mark) if mark else start
         context = f" ({error.context})" if error.context and error.problem else ""
         # The one thing that editors do which YAML forbids.
         if "'\\t'" in str(error.problem):
             context = "; indent with spaces, not with tabs"
         message = f"not valid YAML: {error.problem or error.context}{context}"
     except RecursionError:
-        mark, message = None, "lists and mappings are nested too deeply"
+        place, message = start, "lists and mappings are nested too deeply"
     except (ValueError, OverflowError):
         # PyYAML lets these through for an escape such as "\UFFFFFFFF" that names no character.
-        mark, message = loader.get_mark(), "not valid YAML: an escape names no character"
+        place = start if loader is None else _place(file, loader.get_mark())
+        message = "not valid YAML: an escape names no character"
     document.value = None
-    document.refuse("syntax", message, (), _place(file, mark) if mark else Place(file, 1, 1))
+    document.refuse("syntax", message, (), place)
     return document
 
 

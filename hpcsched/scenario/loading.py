@@ -2,13 +2,13 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -158,35 +158,27 @@ def check_document(
     return loaded
 
 
-class Repaired(NamedTuple):
-    """A scenario without its errors, for checks that find further ones.
+def read_and_check(
+    path: Path,
+    overrides: Sequence[Override],
+    check: Callable[[LoadedScenario], Iterable[Finding]],
+) -> tuple[LoadedScenario | None, list[Finding]]:
+    """Return the scenario in a YAML file as far as it is valid, and all findings.
 
-    Attributes
-    ----------
-    loaded
-        The scenario, without keys that are unknown and with others than the bad values that nothing
-        else depends on; None if too much of it is wrong.
-    """
-
-    loaded: LoadedScenario | None
-    errors: Sequence[Finding]
-
-    def with_those_of(self, found: Iterable[Finding]) -> list[Finding]:
-        """Return the errors, and the findings about other parts of the scenario."""
-        wrong = tuple(error.key for error in self.errors if error.key)
-        others = (one for one in found if not (one.key and one.key.startswith(wrong)))
-        if self.loaded is None or not self.errors:
-            return [*self.errors, *others]
-        return by_position([*self.errors, *others], str(self.loaded.path))
-
-
-def read_repaired(path: Path, overrides: Sequence[Override] = ()) -> Repaired:
-    """Return the scenario in a YAML file as far as it is valid, so that all errors can be told.
+    They are its errors and those of `check` about other parts, so that the user mends all at once.
+    The scenario lacks unknown keys, and has stand-ins for some bad values; it is None if too much
+    of it is wrong.
 
     Raises InputError if the file cannot be read, or is a log.
     """
     refuse_log(path)
-    return _as_far_as_valid(read_document(path), path, overrides, None)
+    loaded, errors = _as_far_as_valid(read_document(path), path, overrides, None)
+    found = () if loaded is None else check(loaded)
+    if not errors:
+        return loaded, list(found)
+    wrong = tuple(error.key for error in errors if error.key)
+    others = [one for one in found if not (one.key and one.key.startswith(wrong))]
+    return loaded, by_position([*errors, *others], str(path))
 
 
 def _as_far_as_valid(
@@ -194,7 +186,7 @@ def _as_far_as_valid(
     path: str | os.PathLike[str],
     overrides: Sequence[Override],
     registry: Registry | None,
-) -> Repaired:
+) -> tuple[LoadedScenario | None, list[Finding]]:
     # Nothing could be read, so there are no keys to check.
     if () in document.refused:
         raise InputError(document.findings)
@@ -229,12 +221,12 @@ def _as_far_as_valid(
         )
         repaired = _repair(document.value, faults)
         if repaired is None or repaired <= document.refused:
-            return Repaired(None, by_position(findings, str(path)))
+            return None, by_position(findings, str(path))
         document.refused |= repaired
         removed |= repaired
         scenario, faults = validate(model, document.value, registry, folder)
     loaded = LoadedScenario(scenario, Path(path), registry, document)
-    return Repaired(loaded, by_position(findings, str(path)))
+    return loaded, by_position(findings, str(path))
 
 
 _PACKAGE = Path(hpcsched.__file__).parent

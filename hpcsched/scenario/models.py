@@ -1,7 +1,7 @@
 """Models of a scenario: every key that a user may write, with its default."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import Annotated, Any, Literal, Self
@@ -81,10 +81,8 @@ class DispatchLatency(Params):
     )
     per_variable: Seconds | None = Field(
         default=None,
-        description=(
-            "Latency model, term for each decision variable if a solver was called: seconds, or"
-            " with a unit."
-        ),
+        description="Latency model, term for each decision variable if a solver was called:"
+        " seconds, or with a unit.",
     )
     measured: Annotated[
         float | None, NotReproducible("the dispatch latency is measured by the clock")
@@ -157,28 +155,22 @@ _REQUESTED_TIME: Any = PREDICTOR
 _ONE_SECOND: Any = "one-second"
 _BOUNDED_SLOWDOWN: Any = "bounded_slowdown"
 
-_SUMMARY = "One configuration of system, trace and dispatcher, to be replayed."
-
 
 class SimulationSettings(Params):
     """Behaviour of the simulated system."""
 
     mode: Literal["online", "offline"] = Field(
         default="online",
-        description=(
-            "Mode: rounds as jobs arrive (online), or one plan of the whole trace with all run"
-            " times known, as a bound (offline)."
-        ),
+        description="Mode: rounds as jobs arrive (online), or one plan of the whole trace with all"
+        " run times known, as a bound (offline).",
     )
     kill_at_requested_time: bool = Field(
         default=False, description="End jobs at their requested time."
     )
     aggregate_nodes: bool = Field(
         default=True,
-        description=(
-            "Count free units over all nodes if all jobs have equal units: faster, with the same"
-            " start times."
-        ),
+        description="Count free units over all nodes if all jobs have equal units: faster, with"
+        " the same start times.",
     )
     dispatch_latency: DispatchLatency | None = Field(
         default=None,
@@ -214,9 +206,8 @@ class MetricSettings(Params):
     )
     class_bounds: Annotated[tuple[Duration, ...], Listed, AfterValidator(_ascending)] = Field(
         default=(3600, 18000),
-        description=(
-            "Ascending run times, in seconds or with a unit (5h), that part jobs into classes."
-        ),
+        description="Ascending run times, in seconds or with a unit (5h), that part jobs into"
+        " classes.",
     )
 
     def parameters(self, metric: str) -> Params:
@@ -226,10 +217,7 @@ class MetricSettings(Params):
 
 
 class Scenario(Params):
-    """One configuration of system, trace and dispatcher, to be replayed.
-
-    Scenarios come from `load_scenario`, which knows what the names of plugins stand for.
-    """
+    """One configuration of system, trace and dispatcher, to be replayed."""
 
     name: Name = Field(description="Name of the scenario and of its run directory.")
     description: str | None = Field(default=None, description="Purpose of the scenario.")
@@ -307,11 +295,12 @@ def _unsuitable(scenario: Scenario, registry: Registry) -> Iterator[InitErrorDet
         ("trace", "dependencies"): getattr(scenario.trace, "dependencies", None) == "honour",
         ("live",): scenario.live is not None,
     }
+    unsuitable: list[tuple[str, str, KeyPath]] = []
     foresees = _can(registry, "predictor", predictor, SEES_RUN_TIME)
     offline = scenario.simulation.mode == "offline"
     if offline:
         why = "'mode: offline' makes one plan of a whole trace, for a system that is always free"
-        yield from _refused("not-offline", why, declared, tuple(declared)[:-1])
+        unsuitable += [("not-offline", why, at) for at in tuple(declared)[:-1]]
         plans = _can(registry, "dispatcher", dispatcher, PLANS_OFFLINE)
         for kind, name, capability, can, what in (
             ("dispatcher", dispatcher, PLANS_OFFLINE, plans, "plan a whole trace"),
@@ -328,7 +317,7 @@ def _unsuitable(scenario: Scenario, registry: Registry) -> Iterator[InitErrorDet
         for at, message in without_waits(scenario, registry, who):
             yield refusal(RULE, message, at=at)
         why = f"{who} starts jobs when the log says, where nothing else holds them back"
-        yield from _refused(RULE, why, declared, tuple(declared)[1:])
+        unsuitable += [(RULE, why, at) for at in tuple(declared)[1:]]
         if predictor != PREDICTOR:
             message = f"{who} needs no predictor; expected {PREDICTOR}, or none"
             yield refusal(RULE, message, at=("predictor",))
@@ -337,7 +326,7 @@ def _unsuitable(scenario: Scenario, registry: Registry) -> Iterator[InitErrorDet
         yield from wrong_hosts(scenario.live.nodes, counts)
         # Refused and not ignored: an operator who declares them expects them to bind.
         why = "a real cluster has its own, which bind there"
-        yield from _refused("not-live", why, declared, tuple(declared)[:2])
+        unsuitable += [("not-live", why, at) for at in tuple(declared)[:2]]
         if any(one.draw != "as_the_trace_says" or one.changes for one in shared):
             message = (
                 "a real cluster tells itself how much there is and what jobs draw: expected 'draw:"
@@ -350,12 +339,7 @@ def _unsuitable(scenario: Scenario, registry: Registry) -> Iterator[InitErrorDet
         if foresees:
             message = f"{predictor} is shown run times, which no real cluster knows"
             yield refusal("not-live", message, at=("predictor",))
-
-
-def _refused(
-    rule: str, why: str, declared: Mapping[KeyPath, bool], unsuitable: Iterable[KeyPath]
-) -> Iterator[InitErrorDetails]:
-    for at in unsuitable:
+    for rule, why, at in unsuitable:
         if declared[at]:
             yield refusal(rule, f"{why}; expected no {at[-1]}", at=at)
 
@@ -417,7 +401,7 @@ def _with_metrics(metrics: tuple[Installed, ...]) -> type[Scenario]:
         description=Scenario.model_fields["metrics"].description,
     )
     return create_model(
-        "Scenario", __base__=Scenario, __doc__=_SUMMARY, metrics=(settings, metrics_field)
+        "Scenario", __base__=Scenario, __doc__=Scenario.__doc__, metrics=(settings, metrics_field)
     )
 
 

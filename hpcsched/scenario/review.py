@@ -172,7 +172,6 @@ RULES = MappingProxyType(
         "bad-override": "A `--set` is malformed, or its key path does not exist.",
         "bad-value": "The value is not one that the key accepts.",
         "cannot-write": "The file cannot be written.",
-        "changed-trace": "The trace changed while the run went on.",
         "duplicate-key": "A mapping has the same key twice.",
         "duplicate-name": "Two things of one kind have the same name.",
         "equal-replicas": "Replicas of a cell will be equal runs, since nothing in them is random.",

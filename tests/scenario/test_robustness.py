@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hpcsched.errors import Finding, InputError
 from hpcsched.plugins.manager import stand_in
 from hpcsched.scenario import load_scenario
-from hpcsched.scenario.loading import read_repaired
+from hpcsched.scenario.loading import read_and_check
 from tests.fake_plugins import fake_registry
 from tests.scenario.samples import GOOD, write
 from tests.strategies import tries
@@ -51,7 +51,7 @@ def load(path: Path, overrides: Sequence[str] = ()) -> None:
     # What `validate` reads, with all that is wrong taken out.
     with stand_in(registry):
         try:
-            assert list(read_repaired(path, overrides).errors) == list(wrong)
+            assert read_and_check(path, overrides, lambda _: ())[1] == list(wrong)
         except InputError as error:
             assert list(error.findings) == list(wrong)
 
@@ -62,8 +62,8 @@ def test_keys_within_a_value_that_is_replaced(tmp_path: Path) -> None:
         "depth: 3", "depth: x"
     )
     with stand_in(fake_registry()):
-        read = read_repaired(write(tmp_path, text))
-    keys = [finding.key for finding in read.errors]
+        _, found = read_and_check(write(tmp_path, text), (), lambda _: ())
+    keys = [finding.key for finding in found]
     assert keys == ["dispatcher.order.a", "dispatcher.order.b", "dispatcher.depth"]
 
 
