@@ -17,10 +17,9 @@ import numpy as np
 from hpcsched.dispatching.cp.cp_improver import CpImprover
 from hpcsched.dispatching.cp.solver_process import Answer, Solver, Task
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.planning.plan_improver import ListPlanner
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
-from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, waiting_job
+from hpcsched.dispatching.problem import Dispatcher, DispatchingProblem, RunningJob, waiting_job
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
@@ -127,7 +126,6 @@ def enlarged(problem: DispatchingProblem, nodes: int) -> DispatchingProblem:
     where = NodeAllocation(tuple(range(system.node_count, nodes)), (1,) * more)
     end = problem.now + 10**7
     blocker = RunningJob(end, 1 << 40, problem.now, more, where, waiting)
-    assert problem.free_amounts is not None
     free = np.pad(problem.free_amounts, ((0, 0), (0, more)))
     return problem._replace(system=larger, running=(*problem.running, blocker), free_amounts=free)
 

@@ -384,7 +384,7 @@ class State:
         """Return whether outages, or Python, hold a job back."""
 
     def places(self, row: int) -> list[tuple[int, int]]:
-        """Return a job's nodes with units, or intervals of slots."""
+        """Return a job's nodes with units, where it is placed node by node."""
 
     @property
     def queue(self) -> NDArray[numpy.int64]:
@@ -397,10 +397,6 @@ class State:
     @property
     def started(self) -> list[int]:
         """Rows of the jobs that the last round started, in order."""
-
-    @property
-    def free_slots(self) -> list[tuple[int, int]]:
-        """Intervals of free slots."""
 
     @property
     def available(self) -> NDArray[numpy.int64]:
@@ -487,9 +483,6 @@ class State:
             Free amounts, `[R, N]`.
         """
 
-    def fill_slots(self, free: Sequence[tuple[int, int]]) -> None:
-        """Set the intervals of free slots."""
-
     def fill_draws(self, own: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
         """
         Set the draws of all jobs that do not depend on their nodes, `[Q + K, P]`.
@@ -505,8 +498,7 @@ class State:
         Parameters
         ----------
         allocator
-            Python object that places jobs: `place(row, fits, available)` and `take_slots(units, free)`;
-            None for one of the core's.
+            Python object that places jobs: `place(row, fits, available)`; None for one of the core's.
         explains
             Whether to note reasons of waiting jobs.
         """
@@ -542,16 +534,19 @@ class State:
     def fill_owners(self, owners: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
         """Set user and partition of waiting jobs, -1 if unknown, `[Q, 2]`."""
 
-    def open_shared(self) -> None:
-        """Find the free amounts of shared resources from now on."""
+    def open_round(self) -> None:
+        """Prepare a round whose jobs are started one by one."""
+
+    def room_now(self, row: int) -> int:
+        """Return the number of a job's units that fit on nodes now."""
+
+    def start(self, allocator: object | None, row: int) -> None:
+        """Start a job that fits; see `decide`."""
 
     def short_resource(self, row: int, begin: int) -> int:
         """
         Return a shared resource that is short for a job from a start on; -1 if none is.
         """
-
-    def draw_for_start(self, row: int, placed: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Subtract the draw of a job that starts now with units on nodes, `[N]`."""
 
     def begin_batch(self, batch: Batch) -> None:
         """Begin the next batch of jobs."""
@@ -566,20 +561,18 @@ class State:
             Real time after which the loop pauses between two instants. The next call goes on there.
         """
 
-    def answer(self, *, rows: Sequence[int], places: Sequence[Sequence[tuple[int, int]]], dismissed: Sequence[int], call_again: int, seconds: float, free_slots: Sequence[tuple[int, int]] | None) -> None:
+    def answer(self, *, rows: Sequence[int], places: Sequence[Sequence[tuple[int, int]]], dismissed: Sequence[int], call_again: int, seconds: float) -> None:
         """
         Give the decision of a round.
 
         Parameters
         ----------
         rows, places
-            Jobs to start, and their nodes with units, or intervals of slots.
+            Jobs to start, and their nodes with units.
         dismissed
             Rows of rejected jobs.
         seconds
             Real time that the decision took.
-        free_slots
-            Intervals that are free once all have started; None where slots are not counted.
         """
 
     def take_output(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64]]:
@@ -658,6 +651,24 @@ class State:
 
     def corrected_end(self, row: int) -> int:
         """Return the estimated end of a job that has outlived its prediction."""
+
+def place_units(allocator: Allocator, scarce: Sequence[bool], capacity: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], available: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], unit_request: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], units: int, fits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], pressure: Sequence[float]) -> list[tuple[int, int]]:
+    """
+    Return the nodes of a job by an allocator, and the units on each.
+
+    Parameters
+    ----------
+    scarce
+        Whether each resource type is scarce, `[R]`; empty where the allocator does not look at it.
+    capacity
+        Capacity of each node, `[N, R]`.
+    available
+        Free amounts, `[R, N]`.
+    fits
+        Number of units that fit on each node, `[N]`.
+    pressure
+        Pressure on each resource type, `[R]`.
+    """
 
 class Pause(enum.Enum):
     """Why a replay returns."""

@@ -1,23 +1,22 @@
 """Small systems, jobs and replays, for tests that need one and not its details."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
+from hpcsched._core import Compression, Rule
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher
-from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
+from hpcsched.dispatching.problem import Dispatcher, DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.dispatching.rules.allocators import BestFit, FirstFit, KeepScarce
-from hpcsched.dispatching.rules.core_rules import CoreRule, Option, easy_rule, list_rule
-from hpcsched.dispatching.rules.orders import (
-    ArrivalOrder,
-    KeyOrder,
-    QueueOrder,
-    largest_area,
-    longest_job,
-    shortest_job,
-    smallest_area,
-    smallest_product,
+from hpcsched.dispatching.rules.core_rules import (
+    CarriedBackfill,
+    CarriedPromises,
+    CarriedReservations,
+    CoreRule,
+    Option,
+    list_rule,
 )
+from hpcsched.dispatching.rules.orders import KEYS, ArrivalOrder, KeyOrder, QueueOrder
+from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched.prediction.predictors import Actual
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.observer import Observer
@@ -28,11 +27,11 @@ from hpcsched.workload.job import Job, TracedJob
 
 ORDERS: Mapping[str, QueueOrder] = {
     "fcfs": ArrivalOrder(),
-    "sjf": KeyOrder(shortest_job),
-    "ljf": KeyOrder(longest_job),
-    "saf": KeyOrder(smallest_area),
-    "laf": KeyOrder(largest_area),
-    "spf": KeyOrder(smallest_product),
+    "sjf": KeyOrder(KEYS["sjf"]),
+    "ljf": KeyOrder(KEYS["ljf"]),
+    "saf": KeyOrder(KEYS["saf"]),
+    "laf": KeyOrder(KEYS["laf"]),
+    "spf": KeyOrder(KEYS["spf"]),
 }
 ALLOCATORS = {"first-fit": FirstFit(), "best-fit": BestFit(), "keep-scarce": KeepScarce()}
 
@@ -137,6 +136,47 @@ def changed_request(job: Job, **changes: Any) -> Job:
     return job._replace(request=job.request._replace(**changes))
 
 
+OPTIONS: tuple[Option, ...] = get_args(Option)
+
+
+def easy_rule(allocator: Any, *orders: QueueOrder | None) -> CoreRule:
+    """Return EASY with a queue order and one behind the head job, or with those by default."""
+    return CoreRule(Rule.EASY, allocator, *orders)
+
+
+def relaxed_rule(allocator: Any, relaxation: float, *orders: QueueOrder | None) -> CoreRule:
+    """Return relaxed backfilling."""
+    carried = CarriedPromises()
+    return CoreRule(Rule.RELAXED, allocator, *orders, carried=carried, relaxation=relaxation)
+
+
+def conservative_rule(allocator: Any, compression: str = "arrival") -> CoreRule:
+    """Return conservative backfilling."""
+    return reserving(Rule.CONSERVATIVE, allocator, compression)
+
+
+def slack_rule(
+    allocator: Any, share: float, least_slack: int, compression: str = "arrival"
+) -> CoreRule:
+    """Return slack-based backfilling."""
+    slack = {"slack_share": share, "least_slack": least_slack}
+    return reserving(Rule.SLACK, allocator, compression, **slack)
+
+
+def reserving(rule: Rule, allocator: Any, compression: str, **options: Any) -> CoreRule:
+    """Return a rule that keeps reservations."""
+    turns = Compression[f"BY_{compression.upper()}"]
+    return CoreRule(rule, allocator, carried=CarriedReservations(), compression=turns, **options)
+
+
+def slurm_backfill_rule(order: QueueOrder, allocator: Any, params: SlurmBackfillParams) -> CoreRule:
+    """Return the rule of Slurm's two schedulers."""
+    numbers = params.model_dump(exclude={"name", "order", "allocator", "bf_window"})
+    carried, window = CarriedBackfill(), params.bf_window
+    rule = Rule.SLURM_BACKFILL
+    return CoreRule(rule, allocator, order, carried=carried, window=window, **numbers)
+
+
 def lists(
     order: str = "fcfs",
     option: Option = "backfill",
@@ -173,5 +213,5 @@ def replay(
         in_python=True,
     )
     simulation.replay(jobs)
-    assert simulation.waiting == simulation.running == 0
+    assert simulation.state.waiting == simulation.state.running == 0
     return recorder

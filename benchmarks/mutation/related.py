@@ -39,8 +39,8 @@ RELATED = {
         [
             f"hpcsched/simulation/{name}.py"
             for name in (
-                *("replay_events", "replay_predictions", "decision_requests"),
-                *("event_loop", "order_keys", "replay_choices", "replay_output"),
+                *("replay_events", "decision_requests"),
+                *("event_loop", "order_keys", "replay_choices", "records"),
             )
         ],
         (

@@ -15,7 +15,7 @@ NB_MODULE(_core, core)
     hpcsched::postpone::bind(core);
     hpcsched::bind_multifactor(core);
     auto state = hpcsched::bind_state(core);
-    hpcsched::bind_rounds(state);
+    hpcsched::bind_rounds(core, state);
     hpcsched::bind_replay(core, state);
     hpcsched::bind_planning(core);
     hpcsched::bind_reading(core);

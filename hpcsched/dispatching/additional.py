@@ -5,7 +5,7 @@ section 3).
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 
 @runtime_checkable
@@ -34,52 +34,30 @@ class DataProvider(Protocol):
         """
 
 
-class AdditionalData(Mapping[str, Mapping[str, object]]):
+class AdditionalData(Mapping[str, Any]):
     """Read-only mapping from an observer's name to the data that it provides.
 
     Parameters
     ----------
     provided
-        Data by name of the observer; the mappings are copied.
+        Data by name of the observer; mappings within are copied and read-only, too.
     """
 
-    def __init__(self, provided: Mapping[str, Mapping[str, object]]) -> None:
-        self._provided = {name: _Frozen(data) for name, data in provided.items()}
+    # MappingProxyType would do, but it cannot be pickled.
+    def __init__(self, provided: Mapping[str, object]) -> None:
+        self._provided = {
+            name: AdditionalData(data) if isinstance(data, Mapping) else data
+            for name, data in provided.items()
+        }
 
-    def __getitem__(self, observer: str) -> Mapping[str, object]:
-        """Return the data of one observer.
-
-        Raises
-        ------
-        KeyError
-            No observer of this name provides data.
-        """
-        return self._provided[observer]
+    def __getitem__(self, name: str) -> Any:
+        return self._provided[name]
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the names of observers."""
         return iter(self._provided)
 
     def __len__(self) -> int:
-        """Return the number of observers that provide data."""
         return len(self._provided)
-
-
-# MappingProxyType would do, but it cannot be pickled.
-class _Frozen(Mapping[str, object]):
-    """Immutable mapping that can be pickled."""
-
-    def __init__(self, data: Mapping[str, object]) -> None:
-        self._data = dict(data)
-
-    def __getitem__(self, name: str) -> object:
-        return self._data[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._data)
-
-    def __len__(self) -> int:
-        return len(self._data)
 
 
 NO_DATA = AdditionalData({})

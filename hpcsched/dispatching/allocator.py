@@ -1,12 +1,11 @@
 """Protocols of allocators, and the function that fills nodes in order of preference."""
 
-from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.errors import PluginError
 from hpcsched.plugin_faults import is_third_party, named
-from hpcsched.system.space import Interval, NodeAllocation
+from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import IntArray, System
 
 
@@ -51,21 +50,6 @@ class Allocator(Protocol):
         """
 
 
-class SlotAllocator(Protocol):
-    """Protocol of an allocator that can also choose slots (`hpcsched.system.space.SlotSpace`)."""
-
-    def allocate_slots(self, units: int, free: list[Interval]) -> tuple[Interval, ...]:
-        """Take slots for a job out of `free`.
-
-        Parameters
-        ----------
-        units
-            Number of slots to take; at least as many are free.
-        free
-            Ascending intervals of free slots; changed in place.
-        """
-
-
 def placed_by(allocator: Allocator, units: int, room: Room) -> NodeAllocation:
     """Return the allocator's nodes for a job; those of a third party's plugin are checked."""
     if not is_third_party(allocator):
@@ -107,51 +91,6 @@ def allocation_fault(allocation: object, units: int, fits: IntArray) -> str | No
         if not 1 <= count <= fits[node]:
             return f"expected at most {fits[node]} units on node {node}, found {count}"
     return None if sum(placed) == units else f"expected {units} units, found {sum(placed)}"
-
-
-def slots_taken_by(
-    allocator: SlotAllocator, units: int, free: list[Interval]
-) -> Sequence[Interval]:
-    """Return the slots that an allocator takes; those of a third party's plugin are checked.
-
-    Parameters
-    ----------
-    free
-        Ascending intervals of free slots; changed in place.
-    """
-    if not is_third_party(allocator):
-        return allocator.allocate_slots(units, free)
-    before = list(free)
-    taken = allocator.allocate_slots(units, free)
-    fault = slot_fault(taken, units, before, free)
-    if fault is not None:
-        raise PluginError(f"{named('allocator', allocator)}: {fault}")
-    return taken
-
-
-def slot_fault(
-    taken: object, units: int, before: Sequence[Interval], after: Sequence[Interval]
-) -> str | None:
-    """Return why slots are not taken as `SlotAllocator` says; None if they are.
-
-    Parameters
-    ----------
-    before, after
-        Ascending intervals of free slots before and after.
-    """
-    if not isinstance(taken, Sequence):
-        return f"expected a tuple of intervals of slots, found {taken!r}"
-    try:
-        slots = [slot for low, high in taken for slot in range(low, high)]
-        left = [slot for low, high in after for slot in range(low, high)]
-    except (TypeError, ValueError):
-        return f"expected intervals of slots, found {taken!r}"
-    if len(slots) != units:
-        return f"expected {units} slots taken, found {len(slots)}"
-    free = [slot for low, high in before for slot in range(low, high)]
-    if sorted(slots + left) != free:
-        return f"expected free slots, taken out of {list(before)}, found {taken!r} taken"
-    return None
 
 
 def fill(units: int, fits: IntArray, preference: IntArray | None = None) -> NodeAllocation:

@@ -2,46 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from hpcsched._core import Choices, State
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.shared_resources import NEVER, period_of, settled_from
-from hpcsched.system.space import Amounts, SlotMap, node_draw, own_draw, units_that_fit
+from hpcsched.system.space import Amounts, node_draw, own_draw, units_on_idle
 from hpcsched.system.system import IntArray, Request, ShapeKey, System, shape_key
-
-
-class Shape(NamedTuple):
-    """Amounts per unit and capacity of idle nodes for one kind of unit.
-
-    Attributes
-    ----------
-    asked
-        Amount of each resource type per unit, `[R]`.
-    on_idle
-        Number of units that an idle node can hold, `[N]`: 0 on nodes that are not eligible, at most
-        1 for jobs with one unit per node.
-    exclusive
-        Whether units go on idle nodes only.
-    uncountable
-        Whether units cannot be planned by number: exclusive ones and those with one unit per node.
-    """
-
-    asked: IntArray
-    on_idle: IntArray
-    exclusive: bool
-    uncountable: bool
-
-
-def shape_of(system: System, request: Request) -> Shape:
-    """Return the shape of a request."""
-    # With the whole capacity free, the fit counts are those of idle nodes.
-    on_idle = units_that_fit(system, system.capacity.T, request).astype(np.int64)
-    asked = np.array(request.unit_request, dtype=np.int64)
-    return Shape(asked, on_idle, request.exclusive, request.exclusive or request.one_unit_per_node)
-
 
 _MOST_DRAWS = 4096
 """Number of draws that are cached."""
@@ -49,9 +18,9 @@ _MOST_DRAWS = 4096
 
 def new_state(
     system: System,
-    slot_map: SlotMap | None,
     choices: Choices,
     *,
+    first_slot: Iterable[int] = (0,),
     rounds: int = 1,
     **options: Any,
 ) -> State:
@@ -59,13 +28,13 @@ def new_state(
 
     Parameters
     ----------
-    slot_map
-        Numbers of slots where they are counted; None where units are placed node by node.
+    first_slot
+        First slot of each node, and the number of slots, where all units are equal and counted;
+        `[0]` where units are placed node by node.
     rounds
         Number of periods of shared resources after which decisions have seen all capacities.
     """
-    first_slot = numbers([0] if slot_map is None else slot_map.first)
-    state = State(system.capacity, first_slot, choices, **options)
+    state = State(system.capacity, numbers(first_slot), choices, **options)
     shared = system.shared_resources
     if shared:
         changes = [change for resource in shared for change in resource.changes]
@@ -115,25 +84,20 @@ class RequestShapes:
     ----------
     asked
         Amounts of a unit of each request, `[S, R]`.
-    room
-        Units of each request that fit on the idle system, `[S]`.
     """
 
     def __init__(self, system: System, *, beside_outages: bool = False) -> None:
         self._system, self._beside_outages = system, beside_outages
         self._kinds: dict[ShapeKey, int] = {}
         self.asked: IntArray = np.empty((0, len(system.resource_types)), dtype=np.int64)
-        self.room: IntArray = np.empty(0, dtype=np.int64)
 
     def add(self, state: State, requests: Sequence[Request]) -> None:
         """Append the shapes of requests."""
         if not requests:
             return
-        shapes = [shape_of(self._system, request) for request in requests]
-        asked = np.stack([shape.asked for shape in shapes])
-        on_idle = np.stack([shape.on_idle for shape in shapes])
+        asked = np.array([request.unit_request for request in requests], dtype=np.int64)
+        on_idle = np.stack([units_on_idle(self._system, request) for request in requests])
         self.asked = np.concatenate((self.asked, asked))
-        self.room = np.concatenate((self.room, on_idle.sum(axis=1)))
         kind: list[int] = []
         allowed = np.empty((0, 0), dtype=np.bool_)
         if self._beside_outages:
@@ -148,8 +112,8 @@ class RequestShapes:
         state.add_shapes(
             asked,
             on_idle,
-            np.array([shape.exclusive for shape in shapes]),
-            np.array([shape.uncountable for shape in shapes]),
+            np.array([request.exclusive for request in requests]),
+            np.array([request.exclusive or request.one_unit_per_node for request in requests]),
             numbers(kind),
             allowed,
         )

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:
-    from hpcsched.system.space import Allocation
+    from hpcsched.system.space import NodeAllocation
 
 
 ReasonKind = Literal[
@@ -68,7 +68,7 @@ class Start(NamedTuple):
     """
 
     job_id: int
-    allocation: "Allocation"
+    allocation: "NodeAllocation"
 
 
 SolverStatus = Literal[

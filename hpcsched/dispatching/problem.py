@@ -1,24 +1,16 @@
 """Dispatching problems: everything that a dispatcher may know, at one simulated instant."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from hpcsched.dispatching.additional import NO_DATA, AdditionalData
+from hpcsched.dispatching.decision import Decision
 from hpcsched.metrics.metric import Table
 from hpcsched.system.outages import Outage
 from hpcsched.system.shared_resources import SharedResource, steps_from
-from hpcsched.system.space import (
-    Allocation,
-    Amounts,
-    Interval,
-    NodeSpace,
-    SlotMap,
-    drawn_by_all,
-    most_draw,
-    total,
-)
+from hpcsched.system.space import Amounts, NodeAllocation, drawn_by_all, most_draw
 from hpcsched.system.system import IntArray, Request, System
 from hpcsched.workload.job import Job
 
@@ -113,7 +105,7 @@ class RunningJob(NamedTuple):
     job_id: int
     start_time: int
     units: int
-    allocation: Allocation
+    allocation: NodeAllocation
     waiting: WaitingJob
 
 
@@ -122,10 +114,6 @@ class DispatchingProblem(NamedTuple):
 
     It contains no real run time: a running job that has outlived its prediction has the end that
     the scenario's correction gives it, at least one second from now.
-
-    Free capacity comes in one of two forms (see `hpcsched.system.space`): `free_slots`, with the
-    `slot_map` that numbers them, if all jobs request equal units; otherwise `free_amounts`.
-    `availability` is the same in either form.
 
     If the system has `shared_resources`, shared resources of no node, a start must fit in them as
     well.
@@ -141,10 +129,11 @@ class DispatchingProblem(NamedTuple):
         Simulated time, in seconds.
     queue
         Queued jobs in order of arrival, `[J]`.
-    free_slots
-        Ascending intervals of free slots; None if `free_amounts` is given.
     free_amounts
         Free amount by resource type and node, `[R, N]`.
+    free_units
+        Number of units that fit now if all jobs of the run request equal units on any node, so that
+        counting them is exact; None otherwise.
     explain
         Whether to return a reason for each queued job; it must not change the starts.
     outages
@@ -157,9 +146,8 @@ class DispatchingProblem(NamedTuple):
     running: tuple[RunningJob, ...]
     system: System
     objective: Objective
-    free_slots: tuple[Interval, ...] | None = None
-    slot_map: SlotMap | None = None
-    free_amounts: IntArray | None = None
+    free_amounts: IntArray
+    free_units: int | None = None
     explain: bool = False
     additional: AdditionalData = NO_DATA
     outages: tuple[Outage, ...] = ()
@@ -172,14 +160,7 @@ class DispatchingProblem(NamedTuple):
     @property
     def availability(self) -> IntArray:
         """Capacity minus allocated amounts, per node and resource type, `[N, R]`."""
-        if self.free_amounts is not None:
-            return self.free_amounts.T
-        # Slots have no amounts of their own, so running jobs are placed on an idle system.
-        space = NodeSpace(self.system)
-        for running in self.running:
-            space.claim(running.allocation, running.waiting.request)
-        space.available.flags.writeable = False
-        return space.available.T
+        return self.free_amounts.T
 
     @property
     def shared_resources(self) -> "ProblemSharedResources | None":
@@ -215,7 +196,57 @@ def _column(values: Sequence[int] | Sequence[tuple[int, ...]]) -> IntArray:
     return column
 
 
-# `problem` imports this module, so its types are imported for type checkers only.
+# Checked by method, so that classes of plugins need no base class.
+@runtime_checkable
+class JobEventObserver(Protocol):
+    """Protocol of an object that is notified of every start and end of a job.
+
+    Dispatchers, queue orders and allocators that have both methods are notified, once for each
+    event, in the order of simulated events, before the next problem is put to them. A problem that
+    is solved by itself, as a recorded one is, comes without a history: it contains the running
+    jobs, not those that have ended.
+    """
+
+    def job_started(self, job: RunningJob) -> None:
+        """Record the start of a job, at its start time.
+
+        Parameters
+        ----------
+        job
+            The job, with its start and its estimated end in seconds.
+        """
+
+    def job_ended(self, job: RunningJob, end_time: int) -> None:
+        """Record the end of a job.
+
+        Parameters
+        ----------
+        end_time
+            End of the job, in seconds.
+        """
+
+
+class Dispatcher(Protocol):
+    """Protocol of a dispatcher, which sees neither the future nor real run times.
+
+    Examples
+    --------
+    A dispatcher that starts nothing and rejects nothing:
+
+    >>> class Idle:
+    ...     def dispatch(self, problem: DispatchingProblem) -> Decision:
+    ...         return Decision()
+    """
+
+    def dispatch(self, problem: DispatchingProblem) -> Decision:
+        """Decide which queued jobs start now, and on which nodes.
+
+        Returns
+        -------
+        Decision
+            Jobs to start and to reject; all others wait. A decision that cannot be carried out
+            ends the run with a `DecisionError`: nothing is repaired.
+        """
 
 
 class ProblemSharedResources(NamedTuple):
@@ -263,20 +294,14 @@ def shared_resources_of(problem: "DispatchingProblem") -> ProblemSharedResources
     shared_resources = problem.system.shared_resources
     if not shared_resources:
         return None
-    allocated = allocated_draws(problem)
+    allocated = _rows(allocated_draws(problem), shared_resources)
+    draws = [most_draw(problem.system, job.request) for job in problem.queue]
     capacity = [resource.capacity_at(problem.now) for resource in shared_resources]
     # Not clipped at 0: plans add the draws of jobs that end to this balance.
-    free = np.array(capacity, dtype=np.int64) - np.array(
-        total(allocated, len(shared_resources)), dtype=np.int64
-    )
-    draws = [most_draw(problem.system, job.request) for job in problem.queue]
+    free = np.array(capacity, dtype=np.int64) - allocated.sum(axis=0)
     free.flags.writeable = False
     return ProblemSharedResources(
-        problem.now,
-        shared_resources,
-        free,
-        _rows(draws, shared_resources),
-        _rows(allocated, shared_resources),
+        problem.now, shared_resources, free, _rows(draws, shared_resources), allocated
     )
 
 

@@ -63,7 +63,7 @@ OPTIONAL: Mapping[str, _Members] = {
     "predictor": {"predict": ("job",), "foresee": ("job", "run_time"), "predict_by": ("job",)},
     "dispatcher": {**_FOLLOWS, "follow_record": ("waits", "log")},
     "queue_order": _FOLLOWS,
-    "allocator": {**_FOLLOWS, "allocate_slots": ("units", "free")},
+    "allocator": _FOLLOWS,
     "solver": {"load": ("built",), "prepare": ("data",)},
     "objective": {
         "planned_cost": ("jobs", "now"),

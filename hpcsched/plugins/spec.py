@@ -68,10 +68,10 @@ def hpcsched_corrections() -> Iterable[Plugin]:
 def hpcsched_dispatchers() -> Iterable[Plugin]:
     """Return dispatchers, selected by `dispatcher: {name: NAME}`.
 
-    A factory returns a `hpcsched.dispatching.dispatcher_protocol.Dispatcher`. Parameters that
+    A factory returns a `hpcsched.dispatching.problem.Dispatcher`. Parameters that
     select an allocator or a queue order are fields marked with `Selects`, built with
     `Context.make`. One that starts jobs when a log says declares the capability
-    `FOLLOWS_RECORD` and is a `hpcsched.dispatching.recorded_due_times.FollowsRecord`.
+    `FOLLOWS_RECORD` and is a `hpcsched.dispatching.rules.recorded.FollowsRecord`.
     """
 
 
@@ -81,7 +81,7 @@ def hpcsched_queue_orders() -> Iterable[Plugin]:
 
     A factory returns a `hpcsched.dispatching.rules.orders.QueueOrder`: the queue of a problem
     in the order in which to consider its jobs. One that also has the methods of
-    `hpcsched.dispatching.dispatcher_protocol.JobEventObserver` is told of starts and ends, as
+    `hpcsched.dispatching.problem.JobEventObserver` is told of starts and ends, as
     dispatchers and allocators are.
     """
 
@@ -91,8 +91,7 @@ def hpcsched_allocators() -> Iterable[Plugin]:
     """Return allocators, selected by dispatchers that place jobs (`allocator: NAME`).
 
     A factory returns a `hpcsched.dispatching.allocator.Allocator`: given how many units fit on each
-    node, it says on which nodes a job's units go. One that can choose slots, too, is a
-    `hpcsched.dispatching.allocator.SlotAllocator`.
+    node, it says on which nodes a job's units go.
     """
 
 

@@ -7,10 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher, JobEventObserver
 from hpcsched.dispatching.offline.offline_problem import PlansOffline
-from hpcsched.dispatching.problem import Objective
-from hpcsched.dispatching.recorded_due_times import FollowsRecord, RecordedStarts
+from hpcsched.dispatching.problem import Dispatcher, JobEventObserver, Objective
+from hpcsched.dispatching.rules.recorded import FollowsRecord, RecordedStarts
 from hpcsched.errors import Finding, HpcschedError, InputError, PluginError
 from hpcsched.metrics.metric import ChosenMetric
 from hpcsched.parameters import Params

@@ -18,8 +18,7 @@ from hpcsched.runs.assembly import Assembly
 from hpcsched.runs.run_status import STATE_FORMAT, Phase, ResourceState, RunState, write_state
 from hpcsched.scenario.choices import Transformed
 from hpcsched.simulation.event_loop import EventLoop
-from hpcsched.simulation.records import RoundRemarks
-from hpcsched.simulation.replay_output import ReplayedRounds
+from hpcsched.simulation.records import ReplayedRounds, RoundRemarks
 from hpcsched.terminal import can_draw
 from hpcsched.workload.job_batches import JobColumns
 from hpcsched.workload.trace_source import TraceAccount
@@ -151,7 +150,7 @@ class Monitor:
         transformed = isinstance(trace, Transformed) and bool(trace.transforms)
         most_jobs = None if transformed else getattr(trace, "jobs", None)
         capacity = system.declared(system.totals)
-        used = system.declared(replay.allocated.tolist())
+        used = system.declared(replay.state.allocated.tolist())
         return RunState(
             format=STATE_FORMAT,
             scenario=assembly.scenario.name,
@@ -160,11 +159,11 @@ class Monitor:
             host=socket.gethostname(),
             written=datetime.now(UTC),
             elapsed=round(monotonic() - self._began, 3),
-            now=replay.now if self.rounds else None,
+            now=replay.state.now if self.rounds else None,
             progress=share_done(assembly.source, self._ended, most_jobs),
-            submitted=replay.submitted,
-            waiting=replay.submitted - self._ended - replay.running,
-            running=replay.running,
+            submitted=replay.state.submitted,
+            waiting=replay.state.submitted - self._ended - replay.state.running,
+            running=replay.state.running,
             ended=self._ended,
             rounds=self.rounds,
             decision_time=self._decision_time / self.rounds if self.rounds else None,

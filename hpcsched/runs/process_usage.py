@@ -11,8 +11,7 @@ from time import process_time
 from typing import NamedTuple
 
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher
-from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.problem import Dispatcher, DispatchingProblem
 from hpcsched.plugin_faults import origin_of, remember
 from hpcsched.registration import builtin
 from hpcsched.runs.columns import usage_schema

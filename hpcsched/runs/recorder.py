@@ -20,8 +20,15 @@ from hpcsched.runs.columns import (
 from hpcsched.runs.files import JOBS, ROUNDS, STATES
 from hpcsched.runs.record_file import RecordFile
 from hpcsched.simulation.observer import Observer
-from hpcsched.simulation.records import REFUSALS, JobRecord, RoundRecord, RoundRemarks
-from hpcsched.simulation.replay_output import LeftJobs, LostAttempts, ReplayedRounds
+from hpcsched.simulation.records import (
+    REFUSALS,
+    JobRecord,
+    LeftJobs,
+    LostAttempts,
+    ReplayedRounds,
+    RoundRecord,
+    RoundRemarks,
+)
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job import (
     BOUNDS,

@@ -25,9 +25,9 @@ from hpcsched.runs.tables import ArrowTable
 from hpcsched.scenario import Scenario, load_scenario
 from hpcsched.simulation.event_loop import AHEAD, EventLoop
 from hpcsched.simulation.parts import Parts
+from hpcsched.simulation.records import Written
 from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_choices import obstacles
-from hpcsched.simulation.replay_output import Written
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_batches import (

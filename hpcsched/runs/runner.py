@@ -31,11 +31,10 @@ from hpcsched.scenario import Scenario, load_scenario
 from hpcsched.scenario.review import not_reproducible
 from hpcsched.simulation.event_loop import AHEAD, EventLoop, simulate
 from hpcsched.simulation.observer import Observer, close_observers, givers_among
-from hpcsched.simulation.occupancy import idle_system
 from hpcsched.simulation.parts import Parts
+from hpcsched.simulation.records import Written
 from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_choices import needs_reasons, obstacles
-from hpcsched.simulation.replay_output import Written
 from hpcsched.system.space import room_for
 from hpcsched.workload.job_batches import (
     JobColumns,
@@ -306,7 +305,7 @@ class ReplayLoop:
         """State of the replay."""
         assembly = self._assembly
         return LoopEnd(
-            Left(self._replay.waiting, self._replay.running),
+            Left(self._replay.state.waiting, self._replay.state.running),
             assembly.source.account,
             assembly.source.comments,
             self._in_python,
@@ -352,11 +351,12 @@ def planned_offline(assembly: Assembly, parts: Parts) -> tuple[OfflinePlan, Part
 
     dispatcher = assembly.dispatcher
     assert isinstance(dispatcher, PlansOffline)
+    unit = parts.uniform_request
     problem = problem_of(
         assembly.source.jobs(),
         assembly.system,
         assembly.objective,
-        idle_system(assembly.system, parts.uniform_request).snapshot(),
+        None if unit is None else room_for(assembly.system, unit),
         kill_at_requested_time=parts.kill_at_requested_time,
     )
     starts = _Starts()

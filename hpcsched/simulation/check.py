@@ -4,6 +4,7 @@ Simulations, live runs and recorded problems all check here, so that all refuse 
 Allocations are claimed from the problem's own account of free resources.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import Protocol
@@ -12,17 +13,78 @@ from hpcsched.dispatching.decision import REASON_KINDS, Decision, Reason, Start
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.errors import DecisionError, HpcschedError, PluginError
 from hpcsched.plugin_faults import culprit, raised
-from hpcsched.simulation.occupancy import OverdrawError, SharedResourceAccounts
+from hpcsched.system.shared_resources import next_change
 from hpcsched.system.space import (
-    Allocation,
+    Amounts,
     NodeAllocation,
     NodeSpace,
     OvercommitError,
-    SlotAllocation,
-    SlotMap,
-    SlotSpace,
+    node_draw,
+    own_draw,
 )
 from hpcsched.system.system import Request, System
+
+
+class OverdrawError(Exception):
+    """A start draws more from a shared resource than is free."""
+
+
+class SharedResourceAccounts:
+    """Amount drawn from each shared resource, and number of jobs on each node.
+
+    A node is switched on with its first job and off with its last; in between it draws once. A
+    capacity that falls below the drawn amount ends no job: nothing that draws from the shared
+    resource starts until there is room again.
+    """
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+        self._per_node = node_draw(system)
+        self._jobs_on: Counter[int] = Counter()
+        self._drawn = [0] * len(system.shared_resources)
+
+    @property
+    def drawn(self) -> Amounts:
+        """Amount drawn from each shared resource, `[P]`."""
+        return tuple(self._drawn)
+
+    def next_change(self, now: int) -> int:
+        """Return the first second after `now` at which a capacity changes."""
+        return next_change(self._system.shared_resources, now)
+
+    def check(self, now: int, allocation: NodeAllocation, request: Request) -> None:
+        """Check that a start draws no more from a shared resource than it offers at `now`."""
+        newly_on = sum(1 for node in allocation.nodes if not self._jobs_on[node])
+        own = own_draw(self._system, request)
+        for p, resource in enumerate(self._system.shared_resources):
+            amount = own[p] + newly_on * self._per_node[p]
+            free = resource.capacity_at(now) - self._drawn[p]
+            if amount and amount > free:
+                raise OverdrawError(
+                    f"shared resource {resource.name}: {amount} would be drawn, {free} free"
+                )
+
+    def started(self, allocation: NodeAllocation, request: Request) -> None:
+        """Add the draw of a job that has started."""
+        newly_on = 0
+        for node in allocation.nodes:
+            newly_on += not self._jobs_on[node]
+            self._jobs_on[node] += 1
+        self._add(own_draw(self._system, request), newly_on, 1)
+
+    def ended(self, allocation: NodeAllocation, request: Request) -> None:
+        """Subtract the draw of a job that has ended."""
+        off = 0
+        for node in allocation.nodes:
+            self._jobs_on[node] -= 1
+            if not self._jobs_on[node]:
+                del self._jobs_on[node]
+                off += 1
+        self._add(own_draw(self._system, request), off, -1)
+
+    def _add(self, own: Amounts, nodes: int, sign: int) -> None:
+        for p, amount in enumerate(own):
+            self._drawn[p] += sign * (amount + nodes * self._per_node[p])
 
 
 def dispatcher_raised(name: str, number: int | None, error: BaseException) -> HpcschedError:
@@ -104,12 +166,7 @@ class _Check:
         self._problem = problem
         self._conditions = conditions
         self._waiting = {job.job_id: job for job in problem.queue}
-        # Slots where all units are alike, as the dispatcher was shown them; else nodes.
-        self._space: SlotSpace | NodeSpace = (
-            NodeSpace(problem.system, problem.availability.T)
-            if problem.slot_map is None
-            else SlotSpace(problem.slot_map, problem.free_slots)
-        )
+        self._space = NodeSpace(problem.system, problem.free_amounts)
         self._shared_resources: SharedResourceAccounts | None = None
         if problem.system.shared_resources:
             self._shared_resources = SharedResourceAccounts(problem.system)
@@ -152,7 +209,7 @@ class _Check:
 
     def _place(self, waiting: WaitingJob, allocation: object) -> None:
         problem, request = self._problem, waiting.request
-        checked = check_allocation(problem.system, allocation, request, problem.slot_map)
+        checked = check_allocation(problem.system, allocation, request)
         if self._shared_resources is not None:
             self._shared_resources.check(problem.now, checked, request)
             self._shared_resources.started(checked, request)
@@ -164,27 +221,15 @@ class _Check:
         return self._conditions.closed_to(waiting, node, self._problem.now)
 
 
-def check_allocation(
-    system: System, allocation: object, request: Request, slot_map: SlotMap | None
-) -> Allocation:
+def check_allocation(system: System, allocation: object, request: Request) -> NodeAllocation:
     """Check that an allocation places exactly the units of a request, and return it.
 
     Whether the nodes are free is checked when it is claimed.
     """
-    # Slots are checked as intervals: listing the nodes of a large job would cost more.
-    if slot_map is not None and isinstance(allocation, SlotAllocation):
-        if allocation.slot_map is not slot_map and not allocation.slot_map.numbers_like(slot_map):
-            raise ValueError("its slots are numbered otherwise than the problem's")
-        placed, last = 0, 0
-        for low, high in allocation.intervals:
-            if not last <= low < high <= slot_map.total:
-                raise ValueError(f"slots {low} to {high} are empty, unknown or out of order")
-            placed, last = placed + high - low, high
-    elif isinstance(allocation, NodeAllocation | SlotAllocation):
-        _check_site(system, allocation, request)
-        placed = sum(allocation.units)
-    else:
+    if not isinstance(allocation, NodeAllocation):
         raise ValueError(f"expected an allocation, found {type(allocation).__name__}")
+    _check_site(system, allocation, request)
+    placed = sum(allocation.units)
     if placed != request.units:
         raise ValueError(f"expected {request.units} units to be placed, found {placed}")
     if request.one_unit_per_node:
@@ -227,7 +272,7 @@ def check_reasons(reasons: object, queue: Iterable[WaitingJob]) -> None:
         explained.add(job_id)
 
 
-def _check_site(system: System, allocation: Allocation, request: Request) -> None:
+def _check_site(system: System, allocation: NodeAllocation, request: Request) -> None:
     nodes, units = allocation.nodes, allocation.units
     if len(nodes) != len(units):
         raise ValueError(f"{len(nodes)} nodes are named, with units for {len(units)}")

@@ -17,12 +17,10 @@ from hpcsched.simulation.check import (
     dispatcher_raised,
 )
 from hpcsched.simulation.observer import additional_data
-from hpcsched.simulation.occupancy import Snapshot
-from hpcsched.simulation.outage_reasons import OutageReasons
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_eligibility import ReplayEligibility
-from hpcsched.simulation.replay_events import ReplayEvents
-from hpcsched.system.space import Allocation, Interval, SlotMap, SlotSpace
+from hpcsched.simulation.replay_events import OutageReasons, ReplayEvents
+from hpcsched.system.space import idle_room
 from hpcsched.system.system import IntArray
 
 _predicted_end = attrgetter("predicted_end_time")
@@ -42,10 +40,11 @@ class DecisionRequests:
         parts: Parts,
         events: ReplayEvents,
         holding: ReplayEligibility | None,
-        slot_map: SlotMap | None,
     ) -> None:
         self._parts, self._events, self._holding = parts, events, holding
-        self._slot_map = slot_map
+        # Units that fit on the idle system where counting them is exact.
+        unit = parts.equal_unit
+        self._units = None if unit is None else idle_room(parts.system, unit).units
         self._outages = OutageReasons(parts.outages, parts.system)
         # Jobs as they were shown last where they were shown otherwise than they are: on fewer
         # nodes, by their places among all submitted, and with a corrected end, by number.
@@ -86,7 +85,7 @@ class DecisionRequests:
             except BadDecisionError as error:
                 raise decision_fault(self._parts, number, str(error)) from None
             self.decision = decision
-        self._give(problem, seconds, state)
+        self._give(seconds, state)
 
     def _waiting(self, rows: IntArray, state: State) -> list[WaitingJob]:
         """Return the jobs of some rows as they were submitted."""
@@ -131,15 +130,18 @@ class DecisionRequests:
     def _problem(
         self, queue: tuple[WaitingJob, ...], state: State, number: int
     ) -> DispatchingProblem:
-        now = state.now
+        now, running, available = state.now, self._running(state), state.available
+        available.flags.writeable = False
+        units = self._units
         return DispatchingProblem(
             now,
             number,
             queue,
-            self._running(state),
+            running,
             self._parts.system,
             self._parts.objective,
-            *self._free(state),
+            available,
+            None if units is None else units - sum([job.units for job in running]),
             explain=self._events.explains,
             outages=self._outages.announced(now),
             additional=additional_data(self._parts.givers, now),
@@ -163,41 +165,18 @@ class DecisionRequests:
             running[place] = self._corrected[job.job_id] = known
         return tuple(sorted(running, key=_predicted_end))
 
-    def _free(self, state: State) -> Snapshot:
-        """Return the free resources now."""
-        if self._slot_map is not None:
-            return tuple(state.free_slots), self._slot_map, None
-        available = state.available
-        available.flags.writeable = False
-        return None, None, available
-
-    def _give(self, problem: DispatchingProblem | None, seconds: float, state: State) -> None:
+    def _give(self, seconds: float, state: State) -> None:
         """Give the decision to the core."""
         decision = self.decision
-        allocations: dict[int, Allocation] = {}
-        places: list[list[Interval]] = []
-        free: list[Interval] | None = None
-        if self._slot_map is None:
-            for start in decision.starts:
-                allocation = allocations[start.job_id] = start.allocation
-                places.append(list(zip(allocation.nodes, allocation.units, strict=True)))
-        elif decision.starts:
-            assert problem is not None
-            space = SlotSpace(self._slot_map, problem.free_slots)
-            request_of = {job.job_id: job.request for job in problem.queue}
-            for job_id, where in decision.starts:
-                claimed = allocations[job_id] = space.claim(where, request_of[job_id])
-                places.append(list(claimed.intervals))
-            free = space.free
+        allocations = {start.job_id: start.allocation for start in decision.starts}
         self._events.decided(decision, allocations)
         row_of, again = self._events.rows, decision.call_again_at
         state.answer(
             rows=[row_of[start.job_id] for start in decision.starts],
-            places=places,
+            places=[list(zip(*where, strict=True)) for where in allocations.values()],
             dismissed=[row_of[job_id] for job_id in decision.rejected],
             call_again=NEVER if again is None else again,
             seconds=seconds,
-            free_slots=free,
         )
 
 

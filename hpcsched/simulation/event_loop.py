@@ -4,34 +4,22 @@ The core calls Python at the points at which it is needed: for predictions, orde
 and decisions that are Python's.
 
 At each instant: ends, then outages, then submissions, then one dispatching round if jobs wait. A
-decision of Python is checked when it is given (see `check`); nothing is repaired. A job of zero run
-time ends in the instant in which it starts, which opens one more round of that instant if jobs
-still wait.
+job of zero run time ends in the instant in which it starts, which opens one more round of that
+instant if jobs still wait. A round is also held when a shared resource changes while jobs wait.
 
 A round that is charged a latency takes simulated time. Jobs end and are submitted meanwhile, but
 no other round begins; once its decision is carried out, the next round is due at once if anything
-did. A decision can always be carried out late: nothing else starts jobs, so the room is still free.
-
-More than room may be needed to start a job: other jobs may have to end before, a partition may
-limit what its users run, or the log may start it later. Dispatchers are shown the jobs that may
-start. If that is none, the round is held without it, so that it is known what waited.
-
-Where the system has shared resources, a round is held whenever one of them changes while jobs wait.
-A start for which a shared resource has had too little since the decision was asked for is not
-carried out; its job waits on.
-
-Where there are outages, nodes come back and go out of service after the ends of an instant and
-before its submissions. Jobs on nodes that go are put back into the queue, at their old places, or
-leave as failed. Dispatchers are shown each job as one that may only use the nodes that are open to
-it. A start on a node that has been closed since the decision was asked for is not carried out.
+did. A start is not carried out if its nodes have been closed or a shared resource has had too
+little since the decision was asked for; its job waits on.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 
 import numpy as np
 
 from hpcsched import _core
-from hpcsched._core import Batch, Choices, Hooks, Pause, Rule
+from hpcsched._core import Allocator, Batch, Choices, Hooks, Pause, Rule
 from hpcsched.dispatching.core_state import RequestShapes, new_state, set_outages
 from hpcsched.dispatching.decision import NOTHING
 from hpcsched.dispatching.rules.core_rules import CoreRule
@@ -41,17 +29,16 @@ from hpcsched.errors import DecisionError, PluginError
 from hpcsched.simulation.decision_requests import DecisionRequests, decision_fault
 from hpcsched.simulation.latency import LatencyAccount
 from hpcsched.simulation.parts import Parts
+from hpcsched.simulation.records import Written, take_written
 from hpcsched.simulation.replay_admission import (
     ColumnChecks,
     SharedResourceAdmission,
     admitted,
 )
-from hpcsched.simulation.replay_choices import choices_of, counts_slots, orders_of
+from hpcsched.simulation.replay_choices import ReplayPredictions, choices_of, orders_of
 from hpcsched.simulation.replay_eligibility import ReplayEligibility
 from hpcsched.simulation.replay_events import ReplayEvents
-from hpcsched.simulation.replay_output import Written, take_written
-from hpcsched.simulation.replay_predictions import ReplayPredictions
-from hpcsched.system.space import SlotMap, slots_per_node
+from hpcsched.system.space import units_on_idle
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import LONGEST, TracedJob
 from hpcsched.workload.job_batches import (
@@ -88,7 +75,7 @@ class EventLoop:
     def __init__(
         self, parts: Parts, seconds: float = 0.2, *, places: bool = True, in_python: bool = False
     ) -> None:
-        self._parts, self._seconds = parts, seconds
+        self.parts, self._seconds = parts, seconds
         system = parts.system
         self._orders: tuple[QueueOrder, QueueOrder] = ArrivalOrder(), ArrivalOrder()
         if in_python:
@@ -103,10 +90,11 @@ class EventLoop:
             parts = parts._replace(followers=followers)
         self._choices = choices
         self._predictions = ReplayPredictions(parts, self._orders, in_python=in_python)
-        slot_map: SlotMap | None = None
-        if counts_slots(parts, choices):
-            assert parts.uniform_request is not None
-            slot_map = SlotMap(slots_per_node(system, parts.uniform_request))
+        first_slot: Iterable[int] = (0,)
+        # Which slots are taken decides on nothing, so that other allocators may look at nodes.
+        unit = None if in_python else parts.equal_unit
+        if unit is not None and choices.allocator == Allocator.FIRST_FIT:
+            first_slot = accumulate(units_on_idle(system, unit).tolist(), initial=0)
         self._holding: ReplayEligibility | None = None
         limits = any(partition.limits_users for partition in parts.partitions)
         if parts.dependencies or limits or parts.recorded is not None:
@@ -116,8 +104,8 @@ class EventLoop:
         keys, behind_keys = self._predictions.keys(NO_JOBS, np.empty(0, dtype=np.int64))
         self.state = new_state(
             system,
-            slot_map,
             choices,
+            first_slot=first_slot,
             # In each period of shared resources a decision may take another time, as fractions of
             # seconds are carried over, and only one of these times may suit.
             rounds=1 if parts.latency is None else parts.latency.fractions,
@@ -140,40 +128,10 @@ class EventLoop:
         self._latency = None if parts.latency is None else LatencyAccount(parts.latency)
         self._asking: DecisionRequests | None = None
         if in_python:
-            self._asking = DecisionRequests(parts, self._events, self._holding, slot_map)
+            self._asking = DecisionRequests(parts, self._events, self._holding)
         self._admission = SharedResourceAdmission(system)
         self._checks = ColumnChecks(max((outage.end for outage in parts.outages.all), default=0))
         self.stopped = False
-
-    @property
-    def parts(self) -> Parts:
-        """Parts of the simulation."""
-        return self._parts
-
-    @property
-    def waiting(self) -> int:
-        """Number of jobs in the queue."""
-        return self.state.waiting
-
-    @property
-    def running(self) -> int:
-        """Number of running jobs."""
-        return self.state.running
-
-    @property
-    def submitted(self) -> int:
-        """Number of jobs that have been submitted."""
-        return self.state.submitted
-
-    @property
-    def now(self) -> int:
-        """Present simulated second; 0 before the first instant."""
-        return self.state.now
-
-    @property
-    def allocated(self) -> IntArray:
-        """Amount of each resource type that running jobs hold, `[R]`."""
-        return self.state.allocated
 
     @property
     def is_in_core(self) -> bool:
@@ -187,7 +145,7 @@ class EventLoop:
 
     def replay(self, jobs: Iterable[TracedJob]) -> None:
         """Replay jobs, in order of submission, until all have left or the replay is stopped."""
-        for _ in self.run(admitted(columns_of(jobs, RequestNumbers(), AHEAD), self._parts)):
+        for _ in self.run(admitted(columns_of(jobs, RequestNumbers(), AHEAD), self.parts)):
             pass
 
     def run(self, batches: Iterable[JobColumns]) -> Iterator[Written]:
@@ -208,7 +166,7 @@ class EventLoop:
         batches, state = iter(batches), self.state
         hooks = Hooks(
             predict=self._predict,
-            correct=self._correct,
+            correct=lambda rows: self._predictions.correct(np.array(rows), state),
             look=self._look,
             look_again=self._look_again,
             decide=self._decide,
@@ -241,7 +199,7 @@ class EventLoop:
             named.append(f"job {number}{why and f' ({why})'}")
         more = len(numbers) - _MOST_NAMED
         return decision_fault(
-            self._parts,
+            self.parts,
             self.state.round,
             f"nothing runs and nothing more is submitted, yet {len(numbers)} jobs are left waiting:"
             f" {', '.join(named)}{f' and {more} more' if more > 0 else ''}",
@@ -250,9 +208,6 @@ class EventLoop:
     def _predict(self, k: int) -> tuple[int, list[int], list[int], int]:
         predicted, keys, behind_keys = self._predictions.predict(k, self.state, self._checks)
         return predicted, keys, behind_keys, self._admission.refusal(k, predicted)
-
-    def _correct(self, rows: Sequence[int]) -> list[int]:
-        return self._predictions.correct(np.array(rows), self.state)
 
     def _look(self) -> tuple[list[int], int]:
         """Find the ineligible jobs, and the next instant at which that changes by itself."""
@@ -278,7 +233,7 @@ class EventLoop:
         assert self._latency is not None
         decision = NOTHING if self._asking is None else self._asking.decision
         seconds = self._latency.charge(shown, decision, decision_time)
-        largest = int(self._parts.system.capacity.sum(axis=0).max())
+        largest = int(self.parts.system.capacity.sum(axis=0).max())
         if seconds > LONGEST or largest * seconds > _LARGEST_LOSS:
             raise not_replayable("latencies that are too large")
         return seconds
@@ -292,7 +247,7 @@ class EventLoop:
         last = columns is None
         if columns is None:
             columns = NO_JOBS
-        state, system = self.state, self._parts.system
+        state, system = self.state, self.parts.system
         self.shapes.add(state, columns.requests[state.requests :])
         present = state.waiting_amounts + state.allocated
         self._checks.check_amounts(columns, self.shapes.asked, present)
@@ -303,7 +258,7 @@ class EventLoop:
         keys, behind_keys = self._predictions.keys(columns, predicted)
         draws = self._admission.begin(columns)
         refused = np.empty(0, dtype=np.int64)
-        if self._parts.partitions or system.shared_resources:
+        if self.parts.partitions or system.shared_resources:
             refused = columns.refusals.copy()
             if not self._predictions.asks:
                 self._admission.refuse(refused, predicted)
@@ -337,7 +292,7 @@ class EventLoop:
     ) -> tuple[Sequence[TracedJob], np.ndarray[tuple[int], np.dtype[np.bool_]]]:
         """Return the jobs of a batch as records, if needed, and the mask of watched ones."""
         after = columns.details.column("after")
-        if after.null_count < len(after) and not self._parts.dependencies:
+        if after.null_count < len(after) and not self.parts.dependencies:
             raise PluginError(
                 "trace source: jobs wait for others to end, and the source does not say that its"
                 " jobs may (its attribute 'dependencies')"

@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 from hpcsched.dispatching.additional import NO_DATA, AdditionalData, DataProvider
 from hpcsched.dispatching.decision import Reason
-from hpcsched.dispatching.dispatcher_protocol import JobEventObserver
-from hpcsched.dispatching.problem import RunningJob, WaitingJob
+from hpcsched.dispatching.problem import JobEventObserver, RunningJob, WaitingJob
 from hpcsched.errors import PluginError
 from hpcsched.plugin_faults import FAULTS, is_third_party, log_traceback, named, raised
 from hpcsched.simulation.records import Interruption, JobRecord, RoundRecord

@@ -5,14 +5,13 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from hpcsched.dispatching.additional import DataProvider
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher, JobEventObserver
-from hpcsched.dispatching.problem import Objective
-from hpcsched.dispatching.recorded_due_times import RecordedStarts
+from hpcsched.dispatching.problem import Dispatcher, JobEventObserver, Objective
+from hpcsched.dispatching.rules.recorded import RecordedStarts
 from hpcsched.prediction.predictor import Correction, OneSecond, Oracle, Predictor
 from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.outages import NO_OUTAGES, Outages
-from hpcsched.system.system import System
+from hpcsched.system.system import Request, System
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partitions
 
 
@@ -55,3 +54,10 @@ class Parts(NamedTuple):
     givers: Mapping[str, DataProvider] = MappingProxyType({})
     predictor_name: str | None = None
     recorded: RecordedStarts | None = None
+
+    @property
+    def equal_unit(self) -> Request | None:
+        """A unit of any job, if all are equal and go on any node, so that counting is exact."""
+        counts = not self.outages.all and not self.system.shared_resources
+        unit = self.uniform_request
+        return Request(1, unit) if unit is not None and counts else None

@@ -3,9 +3,9 @@
 import copy
 from typing import Any, Protocol
 
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher, JobEventObserver
 from hpcsched.dispatching.hyper.hyper_dispatcher import Hyper, make_hyper
 from hpcsched.dispatching.hyper.params import HyperParams
+from hpcsched.dispatching.problem import Dispatcher, JobEventObserver
 from hpcsched.prediction.predictor import Correction
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.registration import Context, builtin

@@ -10,9 +10,9 @@ import pyarrow as pa
 from hpcsched._core import NumbersSeen
 from hpcsched.arrow_arrays import numpy_array
 from hpcsched.errors import PluginError
-from hpcsched.simulation.limits import Limits
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import REFUSALS
+from hpcsched.simulation.replay_eligibility import Limits
 from hpcsched.system.shared_resources import longest_stay
 from hpcsched.system.space import Amounts, most_draw, own_draw
 from hpcsched.system.system import IntArray, Request, System

@@ -69,13 +69,12 @@ class ReplayBranch:
 
     def __init__(self, loop: EventLoop) -> None:
         self._loop = _copied(loop)
-        self.now = loop.now
-        self.submitted = loop.submitted
         state = loop.state
+        self.now, self.submitted = state.now, state.submitted
         rows = np.concatenate((state.running_rows, state.queue))
-        self._rows, self._running = rows, loop.running
+        self._rows, self._running = rows, state.running
         start = state.jobs("start", rows)
-        start[loop.running :] = -1
+        start[state.running :] = -1
         columns = "sequence", "requested_time", "predicted"
         sequence, requested, predicted = (state.jobs(column, rows) for column in columns)
         self.present = PresentJobs(sequence, start, requested, predicted)

@@ -14,10 +14,228 @@ import numpy as np
 from hpcsched._core import NEVER, State
 from hpcsched.dispatching.decision import Reason
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
-from hpcsched.simulation.dependencies import Dependencies
-from hpcsched.simulation.limits import Account, Limits
 from hpcsched.simulation.parts import Parts
+from hpcsched.simulation.records import RejectedBy
+from hpcsched.system.space import idle_room
+from hpcsched.system.system import Request, System
 from hpcsched.workload.job import Job
+from hpcsched.workload.site_partitions import Partition, Partitions
+
+
+class Dependencies:
+    """Jobs that wait for others to end, and the instants of their release.
+
+    Times are in seconds. Memory grows with the trace: the end of each job is kept, since any later
+    job may depend on it.
+    """
+
+    def __init__(self) -> None:
+        self._ends: dict[int, int] = {}
+        self._present: set[int] = set()
+        # Of each held job, those that it still waits for; and who waits for each job.
+        self._missing: dict[int, set[int]] = {}
+        self._waiting_for: dict[int, list[Job]] = {}
+        # Of each job whose others have ended, when the think time is over and who ended last.
+        self._released: dict[int, tuple[int, int]] = {}
+
+    def submitted(self, job: Job, now: int) -> None:
+        """Add a job that has joined the queue, or was refused on its way there."""
+        self._present.add(job.job_id)
+        if not job.after:
+            return
+        missing = {other for other in job.after if other in self._present and other != job.job_id}
+        for other in missing:
+            self._waiting_for.setdefault(other, []).append(job)
+        if missing:
+            self._missing[job.job_id] = missing
+        else:
+            self._release(job, now)
+
+    def left(self, job_id: int, now: int) -> list[Job]:
+        """Record a job that has left; return the jobs that waited for it and for no other."""
+        released = []
+        self._present.discard(job_id)
+        self._ends[job_id] = now
+        self._missing.pop(job_id, None)
+        self._released.pop(job_id, None)
+        for job in self._waiting_for.pop(job_id, ()):
+            missing = self._missing.get(job.job_id)
+            if missing is not None:
+                missing.discard(job_id)
+                if not missing:
+                    del self._missing[job.job_id]
+                    self._release(job, now)
+                    released.append(job)
+        return released
+
+    def started(self, job_id: int) -> None:
+        """Record a job that has started and waits no longer."""
+        self._released.pop(job_id, None)
+
+    def held_until(self, job_id: int) -> int | None:
+        """Return the second from which a queued job may start; None while it waits for others."""
+        if job_id in self._missing:
+            return None
+        return self._released[job_id][0] if job_id in self._released else 0
+
+    def held_back(self, queue: Iterable[WaitingJob], now: int) -> dict[int, Reason]:
+        """Return the queued jobs that may not start yet, with their reasons, by number."""
+        held = {}
+        for job in queue:
+            job_id = job.job_id
+            missing = self._missing.get(job_id)
+            if missing is not None:
+                held[job_id] = Reason(job_id, "dependency", min(missing))
+            elif job_id in self._released and self._released[job_id][0] > now:
+                time, last = self._released[job_id]
+                held[job_id] = Reason(
+                    job_id, "dependency", last, detail=f"think time, until second {time}"
+                )
+        return held
+
+    def _release(self, job: Job, now: int) -> None:
+        """Set the second from which a job may start, after the jobs that it depends on."""
+        ends = [(self._ends[other], other) for other in job.after if other in self._ends]
+        if not ends:
+            return
+        end, last = max(ends)
+        self._released[job.job_id] = end + job.think_time, last
+
+
+Account = tuple[str, int]
+"""Name of a partition, and number of a user."""
+
+
+class Admission(NamedTuple):
+    """A job as its partition lets it run.
+
+    Attributes
+    ----------
+    refused_by
+        Rule that refuses it; None if none does.
+    """
+
+    job: Job
+    refused_by: RejectedBy | None
+
+
+class _Allocated(NamedTuple):
+    """Running jobs and nodes of a user in a partition."""
+
+    jobs: int
+    nodes: int
+
+
+_NOTHING = _Allocated(0, 0)
+
+
+class Limits:
+    """Limits of all partitions, and the running jobs of each user.
+
+    A job of an unknown user has a user of its own: only itself counts.
+    """
+
+    def __init__(self, partitions: Partitions, system: System) -> None:
+        self._partitions = partitions
+        self._system = system
+        self._limiting = {of.name: of for of in partitions if of.limits_users}
+        self._all_groups = frozenset(group.name for group in system.groups)
+        self._accounts: dict[Account, _Allocated] = {}
+
+    def admit(self, job: Job) -> Admission:
+        """Return the job as its partition lets it run, or the rule that refuses it."""
+        partition = self._partitions.of(job)
+        if partition is None:
+            return Admission(job, "no_partition")
+        if partition.max_time is not None and job.requested_time > partition.max_time:
+            return Admission(job, "over_partition_time")
+        groups = partition.groups
+        # A job that may use all groups stays as it is: equal requests share one fit count.
+        if groups is not None and groups != self._all_groups:
+            if job.node_groups is not None:
+                groups &= job.node_groups
+            job = job._replace(request=job.request._replace(node_groups=groups))
+        if job.units > idle_room(self._system, job.request).units:
+            return Admission(job, "larger_than_partition")
+        most = partition.nodes_per_user
+        if most is not None and self._most_nodes(job.request) > most:
+            return Admission(job, "over_nodes_per_user")
+        return Admission(job, None)
+
+    def account(self, job: Job) -> Account | None:
+        """Return the account of a job; None if it has no limit."""
+        partition = self._partitions.of(job) if self._limiting else None
+        if partition is None or not partition.limits_users or job.user is None:
+            return None
+        return partition.name, job.user
+
+    def started(self, running: RunningJob) -> None:
+        """Record the start of a job."""
+        self._add(running, 1)
+
+    def ended(self, running: RunningJob) -> None:
+        """Record the end of a job."""
+        self._add(running, -1)
+
+    def held_back(self, queue: Iterable[WaitingJob]) -> dict[int, str]:
+        """Return the queued jobs beyond a limit, with the limit, by number.
+
+        The others may start, whichever of them do. The queue is in order of arrival. A user's jobs
+        in a partition become eligible in that order: the first that is beyond a limit holds back
+        those behind it, so that none is overtaken for ever by smaller ones.
+        """
+        held: dict[int, str] = {}
+        if not self._limiting:
+            return held
+        taken: dict[Account, _Allocated] = {}
+        full: dict[Account, str] = {}
+        for waiting in queue:
+            job = waiting.job
+            account = self.account(job)
+            if account is None:
+                continue
+            # Once a job of an account is held back, so are all behind it: see above.
+            if account not in full:
+                running = taken.get(account) or self._accounts.get(account, _NOTHING)
+                with_it = _Allocated(
+                    running.jobs + 1, running.nodes + self._most_nodes(job.request)
+                )
+                limit = _broken(self._limiting[account[0]], with_it)
+                if limit is None:
+                    taken[account] = with_it
+                    continue
+                full[account] = limit
+            held[waiting.job_id] = full[account]
+        return held
+
+    def _add(self, running: RunningJob, sign: int) -> None:
+        account = self.account(running.waiting.job)
+        if account is None:
+            return
+        before = self._accounts.get(account, _NOTHING)
+        nodes = len(running.allocation.nodes)
+        after = _Allocated(before.jobs + sign, before.nodes + sign * nodes)
+        # Accounts without running jobs are dropped, so that memory does not grow with users.
+        if after.jobs:
+            self._accounts[account] = after
+        else:
+            del self._accounts[account]
+
+    def _most_nodes(self, request: Request) -> int:
+        """Return the largest number of nodes on which a request could be placed."""
+        return min(request.units, idle_room(self._system, request).nodes)
+
+
+def _broken(partition: Partition, allocated: _Allocated) -> str | None:
+    """Return the limit that a user has exceeded in a partition, in words; None if there is none."""
+    most = partition.running_jobs_per_user
+    if most is not None and allocated.jobs > most:
+        return f"partition {partition.name}: running_jobs_per_user {most}"
+    most = partition.nodes_per_user
+    if most is not None and allocated.nodes > most:
+        return f"partition {partition.name}: nodes_per_user {most}"
+    return None
+
 
 _Together = Account | int
 """Jobs that are looked at together: those of a user in a partition, or a job by itself."""

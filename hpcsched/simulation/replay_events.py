@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from hpcsched._core import NEVER, EventKind, State
 from hpcsched.dispatching.decision import NOTHING, Decision, Reason
 from hpcsched.dispatching.problem import RunningJob, WaitingJob, waiting_job
+from hpcsched.simulation.check import OverdrawError, SharedResourceAccounts
 from hpcsched.simulation.observer import additional_data, listeners
-from hpcsched.simulation.outage_reasons import LateStarts
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import (
     REFUSALS,
@@ -20,11 +20,92 @@ from hpcsched.simulation.records import (
     RejectedBy,
     RoundRecord,
     RoundRemarks,
-    remarks_of,
 )
 from hpcsched.simulation.replay_eligibility import ReplayEligibility
-from hpcsched.system.space import Allocation, NodeAllocation
+from hpcsched.system.outages import Outage, Outages
+from hpcsched.system.space import NodeAllocation
+from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
+
+
+class LateStarts:
+    """Explanations of starts that were decided but not carried out."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._outages = OutageReasons(parts.outages, parts.system)
+        self._shared_resources: SharedResourceAccounts | None = None
+        if parts.system.shared_resources and parts.latency is not None:
+            self._shared_resources = SharedResourceAccounts(parts.system)
+
+    def started(self, running: RunningJob) -> None:
+        """Record a start."""
+        if self._shared_resources is not None:
+            self._shared_resources.started(running.allocation, running.waiting.request)
+
+    def stopped(self, running: RunningJob) -> None:
+        """Record the end of an attempt."""
+        if self._shared_resources is not None:
+            self._shared_resources.ended(running.allocation, running.waiting.request)
+
+    def why(self, waiting: WaitingJob, allocation: NodeAllocation, now: int, state: State) -> str:
+        """Return why a decided start is not carried out, in words."""
+        if self._shared_resources is not None:
+            try:
+                self._shared_resources.check(now, allocation, waiting.request)
+            except OverdrawError as error:
+                return f"{error} since the decision was asked for"
+        closed = (self._outages.closed_to(waiting, node, now, state) for node in allocation.nodes)
+        return next(why for why in closed if why is not None)
+
+
+_MOST_NAMES = 3
+
+
+class OutageReasons:
+    """Explanations from all outages of a replay, and its state."""
+
+    def __init__(self, outages: Outages, system: System) -> None:
+        self._system = system
+        self._all = outages.all
+        self._announced = sorted(outage for outage in outages.all if outage.announced)
+
+    def announced(self, now: int) -> tuple[Outage, ...]:
+        """Return the outages that are announced and not over, by start."""
+        return tuple([outage for outage in self._announced if outage.end > now])
+
+    def closing(self, waiting: WaitingJob, now: int, state: State) -> str:
+        """Return the outages that leave too few nodes to a job that would start now."""
+        clear_until = state.clear_until
+        end = now + waiting.predicted_run_time
+        current = (outage for outage in self._all if outage.start <= now < outage.end)
+        names = dict.fromkeys(outage.label for outage in current)
+        for outage in self._announced:
+            begins = now < outage.start < end
+            if begins and (clear_until[list(outage.nodes)] == outage.start).any():
+                names.setdefault(outage.label)
+        return _first_outage(names)
+
+    def closed_to(self, waiting: WaitingJob, node: int, now: int, state: State) -> str | None:
+        """Return why a node is closed to a job that would start now; None if it is open."""
+        if not self._all:
+            return None
+        end, name = now + waiting.predicted_run_time, self._system.node_name(node)
+        clear_until = int(state.clear_until[node])
+        if state.down[node]:
+            return f"node {name} is out of service"
+        if clear_until < min(end, NEVER):
+            return (
+                f"node {name} goes out of service at {clear_until}, and the job is predicted to"
+                f" end at {end}"
+            )
+        return None
+
+
+def _first_outage(names: Iterable[str]) -> str:
+    """Return the first few names, and the number of others."""
+    names = list(names)
+    shown, more = ", ".join(names[:_MOST_NAMES]), len(names) - _MOST_NAMES
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 class _Present(NamedTuple):
@@ -63,7 +144,7 @@ class ReplayEvents:
         # The decision that is carried out next, where its jobs are placed, by number, those of
         # them that have not started so far, and why some were passed over.
         self._decision = NOTHING
-        self._decided: dict[int, Allocation] = {}
+        self._decided: dict[int, NodeAllocation] = {}
         self._late: dict[int, str] = {}
         self._late_starts = LateStarts(parts) if in_python else None
         # What decisions say, for each round since the output began.
@@ -101,9 +182,8 @@ class ReplayEvents:
         begin = 0
         for kind, now, number, row, value in events.tolist():
             if kind == EventKind.SUBMITTED_JOB:
-                self._submit(now, number, row, value)
+                waiting = self._submit(number, row, value)
                 if self._holding is not None:
-                    waiting = self._present[number].waiting
                     self._holding.submitted(waiting, number, row, now, state)
             elif kind == EventKind.STARTED_JOB:
                 places = start_nodes[begin:value], start_units[begin:value]
@@ -126,11 +206,11 @@ class ReplayEvents:
             else:
                 self._round(now, number, state)
 
-    def decided(self, decision: Decision, allocations: Mapping[int, Allocation]) -> None:
+    def decided(self, decision: Decision, allocations: Mapping[int, NodeAllocation]) -> None:
         """Record a decision, and the allocations of its starts, in turn."""
         self._decision, self._decided = decision, dict(allocations)
 
-    def _submit(self, now: int, number: int, row: int, predicted: int) -> None:
+    def _submit(self, number: int, row: int, predicted: int) -> WaitingJob:
         job, run_time = self._coming.pop(number)
         if self._late_starts is not None:
             self.rows[job.job_id] = row
@@ -139,6 +219,7 @@ class ReplayEvents:
         self._present[number] = _Present(waiting, "killed" if killed else "completed")
         for tell in self._tell.submitted:
             tell(waiting)
+        return waiting
 
     def _reject(self, now: int, number: int, refused_by: int, predicted: int) -> None:
         """Submit a job that is refused."""
@@ -147,7 +228,7 @@ class ReplayEvents:
             self._holding.refused(waiting, now)
         for tell in self._tell.submitted:
             tell(waiting)
-        self._tell_rejected(_Present(waiting, "rejected"), REFUSALS[refused_by])
+        self._tell_left(_Present(waiting, "rejected"), "rejected", by=REFUSALS[refused_by])
 
     def _dismiss(self, now: int, number: int, state: State) -> None:
         """Remove a job that the dispatcher rejects."""
@@ -156,9 +237,17 @@ class ReplayEvents:
         del self.rows[present.waiting.job_id]
         if self._holding is not None:
             self._holding.dismissed(present.waiting.job, number, now)
-        self._tell_rejected(present, "dispatcher")
+        self._tell_left(present, "rejected", by="dispatcher")
 
-    def _tell_rejected(self, present: _Present, by: RejectedBy) -> None:
+    def _tell_left(
+        self,
+        present: _Present,
+        state: JobState,
+        running: RunningJob | None = None,
+        end: int | None = None,
+        by: RejectedBy | None = None,
+    ) -> None:
+        """Tell of a job that has left the system."""
         if not self._tell.ended:
             return
         waiting = present.waiting
@@ -166,10 +255,10 @@ class ReplayEvents:
             waiting.job,
             waiting.demand,
             waiting.predicted_run_time,
-            "rejected",
-            None,
-            None,
-            None,
+            state,
+            running and running.start_time,
+            end,
+            running and running.allocation,
             by,
             present.requeues,
             present.lost_time,
@@ -233,26 +322,10 @@ class ReplayEvents:
 
     def _leave(self, running: RunningJob, present: _Present, state: JobState, now: int) -> None:
         """Remove a job that has ended."""
-        waiting = present.waiting
-        self.rows.pop(waiting.job_id, None)
+        self.rows.pop(present.waiting.job_id, None)
         if self._holding is not None:
             self._holding.ended(running, now)
-        if not self._tell.ended:
-            return
-        record = JobRecord(
-            waiting.job,
-            waiting.demand,
-            waiting.predicted_run_time,
-            state,
-            running.start_time,
-            now,
-            running.allocation,
-            None,
-            present.requeues,
-            present.lost_time,
-        )
-        for tell in self._tell.ended:
-            tell(record)
+        self._tell_left(present, state, running, now)
 
     def _stop(self, number: int) -> RunningJob:
         """Remove and return a running job."""
@@ -264,7 +337,14 @@ class ReplayEvents:
     def _round(self, now: int, k: int, state: State) -> None:
         self._pass_over(None, now, state)
         late, self._late = self._late, {}
-        remarks = remarks_of(self._decision)
+        decision = self._decision
+        remarks = RoundRemarks(
+            len(decision.rejected),
+            decision.fallback,
+            decision.solver,
+            decision.chosen,
+            decision.because,
+        )
         if self._late_starts is not None:
             self._remarks.append(remarks)
         # Records are made for listeners alone: there are as many rounds as events.

@@ -43,6 +43,21 @@ class Request(NamedTuple):
     shared_requests: tuple[tuple[str, int], ...] = ()
 
 
+class IdleRoom(NamedTuple):
+    """Room of a request on the idle system.
+
+    Attributes
+    ----------
+    units
+        Number of units that fit.
+    nodes
+        Number of nodes with room for a unit.
+    """
+
+    units: int
+    nodes: int
+
+
 ShapeKey = tuple[object, ...]
 """Equal for requests of one shape: the same number of their units fits on any node in any state."""
 
@@ -205,8 +220,8 @@ class System:
         return tuple(common // total if total else 0 for total in self.totals)
 
     @cached_property
-    def nodes_by_shape(self) -> dict[tuple[tuple[int, ...], frozenset[str] | None], int]:
-        """Cache: number of idle nodes that can hold a unit, by request and node groups."""
+    def idle_rooms(self) -> dict[ShapeKey, IdleRoom]:
+        """Cache of `hpcsched.system.space.idle_room`."""
         return {}
 
     @cached_property

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import hpcsched
 from hpcsched.dispatching.objectives import BoundedSlowdown
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob, waiting_job
-from hpcsched.simulation.occupancy import NodeOccupancy, Occupancy, SlotOccupancy
-from hpcsched.system.space import NodeSpace, units_that_fit
+from hpcsched.system.space import NodeSpace, idle_room, units_that_fit
 from hpcsched.system.system import NodeGroup, Request, System, is_constrained
 from hpcsched.workload.job import BOUNDS, NUMBERED, Column, bounded_request
 
@@ -67,7 +66,7 @@ def make_problem(
     now
         Simulated second; by default the last submission or start.
     aggregated
-        True: free resources are stated as slots, for jobs with equal units.
+        True: free units are counted, for jobs with equal units.
     """
     rows = list(_rows(system, table, _JOB_COLUMNS + _PROBLEM_COLUMNS))
     jobs = [_waiting(system, row) for row in rows]
@@ -75,15 +74,17 @@ def make_problem(
     # The last event of the table, as a round is held when something has happened.
     if now is None:
         now = max([job.submit_time for job in jobs] + [s for s in starts if s is not None])
-    occupancy: Occupancy = NodeOccupancy(system)
+    free_units: int | None = None
     if aggregated:
-        occupancy = SlotOccupancy(system, uniform_request([job.job for job in jobs]))
+        unit = Request(1, uniform_request([job.job for job in jobs]))
+        free_units = idle_room(system, unit).units
     nodes = NodeSpace(system)
     running = [
-        _start(job, start_time, now, nodes, occupancy)
+        _start(job, start_time, now, nodes)
         for job, start_time in zip(jobs, starts, strict=True)
         if start_time is not None
     ]
+    nodes.available.flags.writeable = False
     return DispatchingProblem(
         now,
         1,
@@ -91,7 +92,8 @@ def make_problem(
         tuple(sorted(running, key=lambda job: (job.predicted_end_time, job.job_id))),
         system,
         BoundedSlowdown(),
-        *occupancy.snapshot(),
+        nodes.available,
+        None if free_units is None else free_units - sum(job.units for job in running),
     )
 
 
@@ -151,16 +153,13 @@ def _waiting(system: System, row: Mapping[str, str]) -> WaitingJob:
     return waiting_job(job, int(row.get("predicted_run_time", job.requested_time)), system)
 
 
-def _start(
-    waiting: WaitingJob, start_time: int, now: int, nodes: NodeSpace, occupancy: Occupancy
-) -> RunningJob:
+def _start(waiting: WaitingJob, start_time: int, now: int, nodes: NodeSpace) -> RunningJob:
     """Start a job on the lowest-numbered nodes with room, and take it."""
     request = waiting.request
     fits = units_that_fit(nodes.system, nodes.available, request)
     if fits.sum() < request.units:
         raise ValueError(f"job {waiting.job_id} has no room beside the running jobs above it")
-    room = hpcsched.Room(fits, nodes.available, request.unit_request, nodes.system)
-    allocation = hpcsched.FirstFit().allocate(request.units, room)
+    allocation = hpcsched.fill(request.units, fits)
     nodes.claim(allocation, request)
     return RunningJob(
         # A running job ends after now in every problem, also where it has outlived its prediction.
@@ -168,7 +167,7 @@ def _start(
         waiting.job_id,
         start_time,
         request.units,
-        occupancy.claim(allocation, request),
+        allocation,
         waiting,
     )
 
@@ -243,7 +242,7 @@ def _jobs(
         # Half of all steps are 0, so that bursts and ties are common.
         submit_time += random.choice([0, 0, 0, 1, 7, 40])
         request = uniform or _anything(random)
-        room = int(units_that_fit(system, system.capacity.T, request).sum())
+        room = idle_room(system, request).units
         units = max(1, min(random.choice([1, 1, 2, 3, room // 2, room]), room))
         run_time = random.choice([0, 1, random.randint(2, 60), random.randint(30, 600)])
         # Half the run time at times: jobs that outlive their request are part of every real log.

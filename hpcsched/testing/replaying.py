@@ -64,8 +64,7 @@ def replay(
         Queue orders and allocators of the dispatcher; those that follow jobs are told of starts and
         ends, as the dispatcher is.
     aggregated : bool
-        True: show the dispatcher slots instead of nodes, for jobs that all ask for the same. With
-        outages it is shown nodes in any case.
+        True: tell the dispatcher the number of free units, for jobs that all ask for the same.
     """
     records = _Records()
     parts = Parts(
@@ -216,11 +215,11 @@ def workloads(
     Parameters
     ----------
     forms
-        `nodes` or `slots`, in which free resources are stated; slots where all units are equal.
+        `nodes` or `units`, with the number of free units where all units are equal.
     """
     for seed in seeds:
         for workload, form in product(sample_workloads(seed), forms):
-            if workload.uniform or form != "slots":
+            if workload.uniform or form != "units":
                 where = f"on sample workload {workload.name!r}, seed {seed}"
                 yield workload, form, f"{where}, as {form}" if form else where
 

@@ -33,7 +33,7 @@ from hpcsched.runs.recorder import table_of_jobs
 from hpcsched.runs.replaying import replay_in_python
 from hpcsched.runs.tables import ArrowTable
 from hpcsched.simulation.parts import Parts
-from hpcsched.system.space import units_that_fit
+from hpcsched.system.space import idle_room
 from hpcsched.testing import replaying
 from hpcsched.testing.building import SampleWorkload
 from hpcsched.testing.replaying import SEEDS, expect, expect_no, noted, under_test, workloads
@@ -52,8 +52,8 @@ def check_dispatcher(
 ) -> None:
     """Replay sample workloads under dispatchers, and audit every replay.
 
-    Jobs with equal units are replayed twice, with free resources stated as nodes and as slots.
-    Reasons must fit the starts; none need be given.
+    Jobs with equal units are replayed twice, with and without the number of free units. Reasons
+    must fit the starts; none need be given.
 
     Parameters
     ----------
@@ -69,8 +69,7 @@ def check_allocator(
     """Replay sample workloads with allocators, and audit every replay.
 
     All units must be placed on nodes where they fit, in ascending order; the given room must stay
-    as it is; and a replay must be the same when it is repeated. An allocator of slots must take
-    free ones, as many as asked for, out of the list of free ones.
+    as it is; and a replay must be the same when it is repeated.
     """
 
     def parts() -> tuple[hpcsched.Dispatcher, hpcsched.Allocator]:
@@ -99,7 +98,7 @@ def _check_replays(
     reproducible: bool = True,
 ) -> None:
     """Replay under a dispatcher and its new parts, three times, the last time with reasons."""
-    for workload, form, where in workloads(seeds, ("nodes", "slots")):
+    for workload, form, where in workloads(seeds, ("nodes", "units")):
         first: list[hpcsched.JobRecord] = []
         for when in ("the first time", "the second time", "when asked for reasons"):
             dispatcher, *followers = parts()
@@ -111,7 +110,7 @@ def _check_replays(
                     workload.system,
                     observers=[ReasonCheck()] if when == "when asked for reasons" else (),
                     followers=followers,
-                    aggregated=form == "slots",
+                    aggregated=form == "units",
                 )
                 if not first:
                     replaying.audit_replay(records, workload.jobs, workload.system)
@@ -405,7 +404,7 @@ def check_trace_source(
         expected = "keep_waits: expected whole seconds by the number of a job"
         expect(known, f"{expected}, found {wait!r} for {number!r}")
     for job, _ in jobs:
-        fits = units_that_fit(system, system.capacity.T, job.request).sum() >= job.units
+        fits = idle_room(system, job.request).units >= job.units
         expect(fits, f"job {job.job_id}: expected a job that fits on the system", job)
     same = list(source.jobs()) == jobs and source.account == account
     expect(same, "expected the same jobs and account when read again, found others")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hpcsched.dispatching.allocator import Allocator, Room
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob, waiting_job
 from hpcsched.dispatching.rules.allocators import BestFit, FirstFit, KeepScarce
-from hpcsched.system.space import Allocation, NodeAllocation
+from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job import Job, TracedJob
 from tests.builders import NoObjective
@@ -39,7 +39,7 @@ class Seconds:
         self.free: IntArray = np.array([self.capacity] * (length + 1), dtype=np.int64)
         self._groups = node_group_names(system)
 
-    def take(self, job: Job, allocation: Allocation, begin: int, end: int) -> None:
+    def take(self, job: Job, allocation: NodeAllocation, begin: int, end: int) -> None:
         """Take an allocation's room, which must be free, from `begin` to `end`."""
         assert self.now <= begin < end < self.now + len(self.free)
         fits = self.units_during(job, begin, end)

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.allocator import Room
 from hpcsched.dispatching.rules.allocators import BestFit, FirstFit, KeepScarce
-from hpcsched.system.space import SlotAllocation, SlotMap
 from hpcsched.system.system import NodeGroup, System
 from tests.builders import ALLOCATORS, alike
 from tests.strategies import mixed_systems, tries
@@ -87,27 +86,6 @@ def test_best_fit_fills_the_fullest_first(drawn):
     fullest = sorted(range(len(fits)), key=lambda node: (free_share(room, node), node))
     allocation = BestFit().allocate(units, room)
     assert placed_on(allocation, len(fits)) == in_order(units, fits, fullest)
-
-
-@tries(100)
-@given(data=st.data())
-def test_slots_are_on_the_nodes_of_first_fit(data):
-    """First fit over slots takes the same nodes as first fit over nodes, and no slot twice."""
-    per_node = data.draw(st.lists(st.integers(0, 3), min_size=1, max_size=5).filter(any))
-    slots = sum(per_node)
-    free = data.draw(st.sets(st.sampled_from(range(slots)), min_size=1))
-    units = data.draw(st.integers(1, len(free)))
-    intervals = [(slot, slot + 1) for slot in sorted(free)]
-    chosen = FirstFit().allocate_slots(units, intervals)
-    taken = [slot for low, high in chosen for slot in range(low, high)]
-    left = [slot for low, high in intervals for slot in range(low, high)]
-    assert taken == sorted(free)[:units]
-    assert left == sorted(free)[units:]
-    slot_map = SlotMap(np.array(per_node))
-    free_nodes = SlotAllocation(tuple((slot, slot + 1) for slot in sorted(free)), slot_map)
-    fits = placed_on(free_nodes, len(per_node))
-    allocation = SlotAllocation(chosen, slot_map)
-    assert placed_on(allocation, len(fits)) == in_order(units, fits, range(len(fits)))
 
 
 def test_what_is_scarce_is_kept_free():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hpcsched.dispatching.recorded_due_times import RecordedFigures, RecordedStarts
+from hpcsched.dispatching.rules.recorded import RecordedFigures, RecordedStarts
 from hpcsched.errors import InputError
 from hpcsched.testing import make_problem, make_system
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import pytest
 
-from hpcsched.dispatching.recorded_due_times import RecordedFigures
+from hpcsched.dispatching.rules.recorded import RecordedFigures
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.columns import (
     interruptions_schema,

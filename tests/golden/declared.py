@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher
-from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.problem import Dispatcher, DispatchingProblem
 from hpcsched.plugins.manager import build_registry
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.scenario.document import parse_document

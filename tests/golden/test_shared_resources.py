@@ -11,12 +11,21 @@ Four nodes of 4 cores; a core in use draws 10 W. There are 60 W until second 6, 
 
 import pytest
 
-from hpcsched.dispatching.rules.core_rules import conservative_rule, relaxed_rule, slack_rule
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import audit_replay
-from tests.builders import ALLOCATORS, Told, easy, lists, replay, traced
+from tests.builders import (
+    ALLOCATORS,
+    Told,
+    conservative_rule,
+    easy,
+    lists,
+    relaxed_rule,
+    replay,
+    slack_rule,
+    traced,
+)
 
 POWER = SharedResource("power", 60, Draw({"core": 10}), (Change(6, 30), Change(20, 60)))
 SYSTEM = System((NodeGroup("node", 4, {"core": 4}),), {}, (POWER,))

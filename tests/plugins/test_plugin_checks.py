@@ -14,7 +14,7 @@ PROTOCOLS = {
     "trace_source": "hpcsched.workload.trace_source:TraceSource",
     "transform": "hpcsched.workload.transform:Transform",
     "correction": "hpcsched.prediction.predictor:Correction",
-    "dispatcher": "hpcsched.dispatching.dispatcher_protocol:Dispatcher",
+    "dispatcher": "hpcsched.dispatching.problem:Dispatcher",
     "queue_order": "hpcsched.dispatching.rules.orders:QueueOrder",
     "allocator": "hpcsched.dispatching.allocator:Allocator",
     "objective": "hpcsched.dispatching.problem:Objective",

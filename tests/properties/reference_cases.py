@@ -9,16 +9,9 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import Reason
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher
+from hpcsched.dispatching.problem import Dispatcher
 from hpcsched.dispatching.rules.allocators import Balanced, Hybrid, Weighted
-from hpcsched.dispatching.rules.core_rules import (
-    OPTIONS,
-    conservative_rule,
-    easy_rule,
-    list_rule,
-    relaxed_rule,
-    slack_rule,
-)
+from hpcsched.dispatching.rules.core_rules import list_rule
 from hpcsched.dispatching.rules.orders import ExpectedWaitOrder, QueueOrder, slowdown_order
 from hpcsched.prediction.predictors import LastTwo, LastTwoParams, RequestedTime
 from hpcsched.simulation.event_loop import simulate
@@ -29,7 +22,7 @@ from hpcsched.simulation.replay_choices import obstacles
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob
 from tests import builders
-from tests.builders import traced
+from tests.builders import OPTIONS, conservative_rule, easy_rule, relaxed_rule, slack_rule, traced
 from tests.reference.events import Around, Limit, Replay
 from tests.reference.rules import Rule, Why
 from tests.simulation.replays import Told, by_the_core, event_by_event

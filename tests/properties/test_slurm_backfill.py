@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.rules.core_rules import slurm_backfill_rule
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from tests import builders
+from tests.builders import slurm_backfill_rule
 from tests.properties.reference_cases import FEATURES, Case, cases
 from tests.reference.rules import Rule
 from tests.reference.slurm import SlurmReplay

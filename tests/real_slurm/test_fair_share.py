@@ -17,12 +17,13 @@ import yaml
 
 from hpcsched import cli
 from hpcsched.dispatching.problem import WaitingJob, waiting_job
-from hpcsched.dispatching.rules.multifactor import Factors, MultifactorOrder
+from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario.loading import load_scenario
 from hpcsched.system.system import NodeGroup, Request, System
 from hpcsched.workload.job import Job
+from tests.dispatching.rules.multifactor_factors import Factors, factors_of, priorities_of
 from tests.real_slurm import accounting
 from tests.real_slurm.cluster import NodeKind, SlurmCluster, plugin_module
 from tests.real_slurm.conftest import started
@@ -256,9 +257,9 @@ def test_factors_and_priorities_are_those_of_slurm(
     """Each factor of twenty jobs by itself, their sum, and the order of the queue."""
     said: Printed = getattr(site, algorithm)
     order, queue = order_of(site, tmp_path, said.sshare)
-    assert order._params.fair_share == ("classic" if algorithm == "classic" else None)
-    found: Mapping[int, Factors] = order.factors(0, queue, ())
-    priorities = order.priorities(0, queue, ())
+    assert order.params.fair_share == ("classic" if algorithm == "classic" else None)
+    found: Mapping[int, Factors] = factors_of(order, 0, queue)
+    priorities = priorities_of(order, 0, queue, ())
     # Ranks agree exactly; the classic formula depends on usage, which is printed in whole seconds.
     accuracy = 1e-6 if algorithm == "fair_tree" else 0.02
     errors = []
@@ -268,7 +269,7 @@ def test_factors_and_priorities_are_those_of_slurm(
         assert (own.size, own.partition, own.qos) == pytest.approx((size, partition, qos), abs=1e-6)
         # Slurm's jobs have waited for some seconds of seven days.
         errors.append(abs(priorities[number] - priority))
-    weight = order._params.weights.fair_share
+    weight = order.params.weights.fair_share
     assert max(errors) <= 2 + (accuracy * weight if algorithm == "classic" else 0)
     record_property("measured", f"{algorithm}: priorities differ by at most {max(errors):.1f}")
     if algorithm == "fair_tree":

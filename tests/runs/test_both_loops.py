@@ -21,10 +21,9 @@ from hpcsched.runs.assembly import assemble
 from hpcsched.runs.event_log import EventLog
 from hpcsched.runs.monitor import Monitor
 from hpcsched.runs.runner import replay_into_folder
-from hpcsched.simulation import decision_requests, replay_output
+from hpcsched.simulation import decision_requests, records
 from hpcsched.simulation.event_loop import EventLoop
-from hpcsched.simulation.records import JobRecord
-from hpcsched.simulation.replay_output import ReplayedRounds
+from hpcsched.simulation.records import JobRecord, ReplayedRounds
 from hpcsched.workload.job import Job, TracedJob
 from tests.builders import alike, traced
 from tests.runs.both_loops import FORCED, ListedJobs, check_equal, in_both_loops, manifest
@@ -81,7 +80,7 @@ def test_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_file, "BATCH", 8)
     monkeypatch.setattr(record_file, "ROW_GROUP", 24)
     monkeypatch.setattr(decision_requests, "perf_counter", lambda: 0.0)
-    monkeypatch.setattr(replay_output, "ReplayedRounds", _TimelessRounds)
+    monkeypatch.setattr(records, "ReplayedRounds", _TimelessRounds)
     monkeypatch.setattr(runner, "EventLoop", partial(EventLoop, seconds=0))
     scenario = hpcsched.load_scenario(SMALL, ["trace.jobs=200"])
     columns, python = in_both_loops(lambda folder: hpcsched.run(scenario, folder), tmp_path)

@@ -18,8 +18,7 @@ from hpcsched.runs.recorder import (
     without_rejected,
 )
 from hpcsched.runs.replaying import replay_in_python
-from hpcsched.simulation.records import REFUSALS
-from hpcsched.simulation.replay_output import LeftJobs, LostAttempts, ReplayedRounds
+from hpcsched.simulation.records import REFUSALS, LeftJobs, LostAttempts, ReplayedRounds
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_batches import JobColumns, RequestNumbers, columns_of

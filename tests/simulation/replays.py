@@ -11,10 +11,16 @@ from hpcsched.dispatching.problem import RunningJob, WaitingJob
 from hpcsched.simulation.event_loop import EventLoop, simulate
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
-from hpcsched.simulation.records import REFUSALS, Interruption, JobRecord, RoundRecord
+from hpcsched.simulation.records import (
+    REFUSALS,
+    Interruption,
+    JobRecord,
+    LeftJobs,
+    LostAttempts,
+    RoundRecord,
+)
 from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_choices import obstacles
-from hpcsched.simulation.replay_output import LeftJobs, LostAttempts
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_batches import RequestNumbers, columns_of
 from tests.builders import Recorder
@@ -78,7 +84,7 @@ def by_the_core(
                 *(column.tolist() for column in held[:-1]), strict=True
             )
         )
-    assert replay.waiting == replay.running == 0
+    assert replay.state.waiting == replay.state.running == 0
     return told
 
 

@@ -6,12 +6,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher
-from hpcsched.dispatching.rules.core_rules import easy_rule
+from hpcsched.dispatching.problem import Dispatcher
 from hpcsched.prediction.predictor import Doubling, OneSecond, ToRequestedTime
 from hpcsched.prediction.predictors import Actual, RequestedTime
 from hpcsched.workload.job import Job, TracedJob
-from tests.builders import ALLOCATORS, ORDERS, lists, parts
+from tests.builders import ALLOCATORS, ORDERS, easy_rule, lists, parts
 from tests.simulation.replays import by_the_core, event_by_event
 from tests.simulation.test_outages_of_all import outages
 from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_workloads

@@ -5,7 +5,7 @@ import pytest
 
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.errors import DecisionError
-from hpcsched.system.space import NodeAllocation, SlotAllocation, SlotMap
+from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
 from tests.builders import alike, replay, traced
 
@@ -171,44 +171,6 @@ def test_wrong_node_group():
     assert "node b-0" in message
 
 
-def test_wrong_node_group_in_slots():
-    """An allocation in slots is held to the job's node groups too."""
-    allocation = SlotAllocation(((2, 3),), SlotMap(np.array([2, 2])))
-    message = refused(Decision((Start(1, allocation),)), jobs=(BOUND_TO_A,), system=GROUPS)
-    assert message.startswith("dispatcher tested, round 1: job 1: ")
-    assert "node b-0" in message
-
-
-def test_slots_of_another_map():
-    """Slots are numbered as the problem says, not as a map of the dispatcher's own says.
-
-    This one claims four slots on node 0 of a system of two nodes with two slots each.
-    """
-    allocation = SlotAllocation(((0, 3),), SlotMap(np.array([4, 0])))
-    message = refused(Decision((Start(1, allocation),)), uniform_request=(1,))
-    assert message.startswith("dispatcher tested, round 1: job 1")
-
-
-@pytest.mark.parametrize("intervals", [((0, 2), (1, 2)), ((2, 3), (0, 2)), ((0, 0), (0, 3))])
-def test_malformed_slots(intervals):
-    """Slots named twice, out of order, or none."""
-    slot_map = SlotMap(np.array([2, 2]))
-    decision = Decision((Start(1, SlotAllocation(intervals, slot_map)),))
-    message = refused(decision, uniform_request=(1,))
-    assert message.startswith("dispatcher tested, round 1: job 1: ")
-
-
-def test_slots_that_are_taken():
-    """Slots of a running job: the node is named."""
-    slot_map = SlotMap(np.array([2, 2]))
-    jobs = (traced(1, 0, 1, 5), traced(2, 1, 1, 5))
-    decisions = [
-        Decision((Start(job_id, SlotAllocation(((2, 3),), slot_map)),)) for job_id in (1, 2)
-    ]
-    message = refused(*decisions, jobs=jobs, uniform_request=(1,))
-    assert message.startswith("dispatcher tested, round 2: job 2, node node-1: ")
-
-
 @pytest.mark.parametrize("first_is_exclusive", [True, False])
 def test_exclusive_job_shares_a_node(first_is_exclusive):
     """A job beside an exclusive one, and an exclusive one beside a job."""
@@ -228,15 +190,11 @@ def test_more_exclusive_units_than_the_node_holds():
     assert message.startswith("dispatcher tested, round 1: job 1, node node-0: ")
 
 
-@pytest.mark.parametrize("aggregated", [False, True])
-def test_two_units_on_a_node_of_a_job_with_one_per_node(aggregated):
-    """They are refused by the names of job and node, on nodes and on slots."""
+def test_two_units_on_a_node_of_a_job_with_one_per_node():
+    """They are refused by the names of job and node."""
     job = traced(1, 0, 2, 5, one_unit_per_node=True)
-    slot_map = SlotMap(np.array([2, 2]))
     decision = Decision((start(1, (1,), (2,)),))
-    if aggregated:
-        decision = Decision((Start(1, SlotAllocation(((2, 4),), slot_map)),))
-    message = refused(decision, jobs=(job,), uniform_request=(1,) if aggregated else None)
+    message = refused(decision, jobs=(job,))
     assert message == (
         "dispatcher tested, round 1: job 1: expected each unit on a node of its own, found 2 units"
         " on node node-1"

@@ -273,7 +273,7 @@ def test_stopping_while_a_decision_is_awaited(job_id, waiting, running):
     stopping.simulation = simulation
     simulation.replay(jobs)
     assert simulation.stopped
-    assert (simulation.waiting, simulation.running) == (waiting, running)
+    assert (simulation.state.waiting, simulation.state.running) == (waiting, running)
     assert len(recorder.rounds) == running
 
 

@@ -92,7 +92,7 @@ def test_waiting_and_running_after_an_error():
     simulation = EventLoop(parts(SYSTEM, easy()), places=False, in_python=True)
     with pytest.raises(KeyboardInterrupt):
         simulation.replay(interrupted())
-    assert (simulation.waiting, simulation.running) == (2, 1)
+    assert (simulation.state.waiting, simulation.state.running) == (2, 1)
 
 
 class Wrong:
@@ -235,7 +235,7 @@ def test_jobs_leave_memory_when_they_are_done(dispatcher, uniform_request):
         for number in range(500):
             units = 1 + number % 2
             plain = traced(number, 3 * number, units, 1 + number * 7 % 4, requested_time=5).job
-            most = max(most, CountedJob.alive - simulation.waiting - simulation.running)
+            most = max(most, CountedJob.alive - simulation.state.waiting - simulation.state.running)
             yield TracedJob(CountedJob(plain), 1 + number * 7 % 4)
 
     simulation = EventLoop(

@@ -5,12 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 import pytest
 
 from hpcsched.dispatching.decision import NOTHING, Decision
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher
-from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.problem import Dispatcher, DispatchingProblem
 from hpcsched.errors import DecisionError, PluginError
 from hpcsched.simulation.event_loop import EventLoop
-from hpcsched.simulation.records import REFUSALS
-from hpcsched.simulation.replay_output import Written
+from hpcsched.simulation.records import REFUSALS, Written
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_batches import JobColumns, RequestNumbers, columns_of
 from tests.builders import alike, easy, lists, parts, traced
@@ -48,7 +46,12 @@ def test_starts_by_hand(uniform: tuple[int, ...] | None, sizes: tuple[int, ...])
     loop = EventLoop(parts(alike(2, core=1), easy(), uniform_request=uniform))
     written = list(loop.run(batches(*sizes)))
     assert started(written) == {0: 0, 1: 10, 2: 15, 3: 20}
-    assert (loop.waiting, loop.running, loop.submitted, loop.now) == (0, 0, 4, 23)
+    assert (loop.state.waiting, loop.state.running, loop.state.submitted, loop.state.now) == (
+        0,
+        0,
+        4,
+        23,
+    )
     rounds = [now for part in written for now in part.rounds.now.tolist()]
     assert rounds == [0, 1, 2, 10, 15, 20]
 
@@ -67,8 +70,8 @@ def test_it_stops_between_two_instants() -> None:
     for _ in loop.run(_stopping(loop)):
         pass
     assert loop.stopped
-    assert (loop.waiting, loop.running) == (0, 1)
-    assert loop.allocated.tolist() == [2]
+    assert (loop.state.waiting, loop.state.running) == (0, 1)
+    assert loop.state.allocated.tolist() == [2]
 
 
 def _stopping(loop: EventLoop):

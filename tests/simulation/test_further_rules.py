@@ -7,24 +7,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher
+from hpcsched.dispatching.problem import Dispatcher
 from hpcsched.dispatching.rules.allocators import Balanced, FirstFit, Hybrid, Weighted
-from hpcsched.dispatching.rules.core_rules import (
-    OPTIONS,
-    Compression,
-    conservative_rule,
-    easy_rule,
-    list_rule,
-    relaxed_rule,
-    slack_rule,
-    slurm_backfill_rule,
-)
+from hpcsched.dispatching.rules.core_rules import Compression, list_rule
 from hpcsched.dispatching.rules.orders import ExpectedWaitOrder, slowdown_order
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.workload.job import TracedJob
-from tests.builders import ALLOCATORS, ORDERS, alike, parts, traced
+from tests.builders import (
+    ALLOCATORS,
+    OPTIONS,
+    ORDERS,
+    alike,
+    conservative_rule,
+    easy_rule,
+    parts,
+    relaxed_rule,
+    slack_rule,
+    slurm_backfill_rule,
+    traced,
+)
 from tests.simulation.replays import by_the_core, event_by_event
 from tests.simulation.test_against_events import requesting, settings
 from tests.simulation.test_outages_of_all import outages

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from hpcsched.dispatching.rules.core_rules import easy_rule
 from hpcsched.dispatching.rules.orders import KeyOrder
 from hpcsched.errors import InputError, PluginError
 from hpcsched.prediction.predictors import RequestedTime
@@ -19,7 +18,7 @@ from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_batches import JobColumns, RequestNumbers, columns_of
-from tests.builders import ALLOCATORS, ORDERS, alike, easy, lists, parts, traced
+from tests.builders import ALLOCATORS, ORDERS, alike, easy, easy_rule, lists, parts, traced
 from tests.dispatching.plans import waiting
 from tests.simulation.replays import by_the_core, event_by_event
 
@@ -146,7 +145,12 @@ def test_stopped_while_jobs_are_read() -> None:
         yield second
 
     left = sum(len(jobs.sequence) for jobs, *_ in replay.run(batches()))
-    assert (replay.submitted, replay.running, left, replay.now) == (20, 1, 19, 190)
+    assert (replay.state.submitted, replay.state.running, left, replay.state.now) == (
+        20,
+        1,
+        19,
+        190,
+    )
 
 
 def test_amounts_of_jobs_that_wait_and_run_count() -> None:
@@ -156,7 +160,7 @@ def test_amounts_of_jobs_that_wait_and_run_count() -> None:
     replay = EventLoop(parts(alike(1, core=whole), easy("best-fit")))
     with pytest.raises(InputError, match="61 bits"):
         list(replay.run(columns_of(jobs, RequestNumbers(), 2)))
-    assert (replay.running, replay.waiting) == (1, 1)
+    assert (replay.state.running, replay.state.waiting) == (1, 1)
 
 
 def test_all_room_taken_by_jobs_of_one_unit() -> None:

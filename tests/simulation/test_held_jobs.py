@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher
+from hpcsched.dispatching.problem import Dispatcher
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.site_partitions import Partition, Partitions

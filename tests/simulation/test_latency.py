@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher
+from hpcsched.dispatching.problem import Dispatcher
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.latency import Latency
 from tests.builders import alike, easy, parts, traced

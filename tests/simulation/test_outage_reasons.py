@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hpcsched.dispatching.problem import waiting_job
-from hpcsched.simulation.outage_reasons import LateStarts, OutageReasons
+from hpcsched.simulation.replay_events import LateStarts, OutageReasons
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.space import NodeAllocation
 from tests.builders import alike, easy, parts, traced

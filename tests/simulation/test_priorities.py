@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher
+from hpcsched.dispatching.problem import Dispatcher
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.dispatching.rules.core_rules import easy_rule, list_rule, relaxed_rule
+from hpcsched.dispatching.rules.core_rules import list_rule
 from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.multifactor_params import MultifactorParams, Weights
 from hpcsched.dispatching.rules.orders import ArrivalOrder
@@ -20,7 +20,7 @@ from hpcsched.simulation.parts import Parts
 from hpcsched.system.system import System
 from hpcsched.workload.job_batches import RequestNumbers, columns_of
 from hpcsched.workload.site_partitions import NO_PARTITIONS
-from tests.builders import alike, easy, parts, traced
+from tests.builders import alike, easy, easy_rule, parts, relaxed_rule, traced
 from tests.simulation.replays import by_the_core, event_by_event
 from tests.simulation.test_against_events import requesting, settings
 from tests.simulation.test_held_jobs import held_jobs

@@ -89,12 +89,11 @@ def test_arrays_are_read_only(uniform_request):
 
 @FORMS
 def test_sequences_are_tuples(uniform_request):
-    """The queue, the running jobs and what is free are tuples, of tuples."""
+    """The queue and the running jobs are tuples, of tuples."""
     for problem in problems(uniform_request):
         assert isinstance(problem, tuple)
         assert type(problem.queue) is type(problem.running) is tuple
         assert all(isinstance(job, tuple) for job in (*problem.queue, *problem.running))
-        assert problem.free_slots is None or type(problem.free_slots) is tuple
 
 
 @FORMS

@@ -6,20 +6,20 @@ import pytest
 
 from hpcsched._core import Correction, OrderKind, Rule
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.dispatching.rules.core_rules import CoreRule, conservative_rule, easy_rule
+from hpcsched.dispatching.rules.core_rules import CoreRule
 from hpcsched.dispatching.rules.orders import ArrivalOrder, slowdown_order
 from hpcsched.prediction.predictor import Doubling
 from hpcsched.runs.reason_records import ReasonRecorder
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.replay_choices import (
     choices_of,
-    counts_slots,
     needs_reasons,
     obstacles,
     orders_of,
 )
 from hpcsched.system.outages import Outage, Outages
-from tests.builders import ORDERS, Spy, alike, easy, lists, parts
+from hpcsched.system.system import Request
+from tests.builders import ORDERS, Spy, alike, conservative_rule, easy, easy_rule, lists, parts
 
 SYSTEM = alike(2, core=2)
 
@@ -82,15 +82,14 @@ def test_rules(dispatcher: Any, rule: Rule, depth: int, kind: OrderKind) -> None
 
 
 def test_where_counting_is_enough() -> None:
-    """All units alike, the lowest slots, and no outages."""
+    """All units alike, and no outages."""
     alike_units = parts(SYSTEM, easy(), uniform_request=(1,))
     closed = Outages((Outage(0, 1, (0,), "failure"),))
-    assert counts_slots(alike_units, choices_of(alike_units, places=True))
+    assert alike_units.equal_unit == Request(1, (1,))
     for other in (
         alike_units._replace(uniform_request=None),
         alike_units._replace(outages=closed),
-        alike_units._replace(dispatcher=easy("best-fit")),
     ):
-        assert not counts_slots(other, choices_of(other, places=True))
+        assert other.equal_unit is None
     assert isinstance(alike_units.dispatcher, CoreRule)
     assert alike_units.dispatcher.rule == Rule.EASY

@@ -10,9 +10,9 @@ from hypothesis import given
 
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.errors import DecisionError, PluginError
+from hpcsched.simulation.check import SharedResourceAccounts
 from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.observer import Observer, givers_among
-from hpcsched.simulation.occupancy import SharedResourceAccounts
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, System

@@ -77,8 +77,9 @@ def test_an_exclusive_job_takes_whole_nodes():
     """An exclusive job holds all of its node, whatever it asks for, until it is released."""
     system = alike(2, core=4, mem=8)
     space = NodeSpace(system)
-    job = traced(0, 0, 1, 1, (1, 1), exclusive=True).job
-    held = space.claim(NodeAllocation((1,), (1,)), job)
+    job = traced(0, 0, 1, 1, (1, 1), exclusive=True).job.request
+    held = NodeAllocation((1,), (1,))
+    space.claim(held, job)
     assert space.available.tolist() == [[4, 0], [8, 0]]
     space.release(held, job)
     assert space.available.tolist() == [[4, 4], [8, 8]]

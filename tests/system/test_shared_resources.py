@@ -15,7 +15,7 @@ from hpcsched.system.shared_resources import (
     next_change,
     steps_from,
 )
-from hpcsched.system.space import NodeAllocation, drawn_by_all, most_draw, own_draw, total
+from hpcsched.system.space import NodeAllocation, drawn_by_all, most_draw, own_draw
 from hpcsched.system.system import NodeGroup, System
 from tests.builders import traced
 from tests.strategies import tries
@@ -114,4 +114,3 @@ def test_what_jobs_draw():
     ]
     draws = drawn_by_all(SYSTEM, running)
     assert draws == [(17 + 10, 3), (19 + 20, 0)]
-    assert total(draws, 2) == (66, 3)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hpcsched.cli import main
 from hpcsched.errors import Finding, InputError
 from hpcsched.scenario import load_scenario, resolved_yaml
-from hpcsched.system.space import room_for, slots_per_node
-from hpcsched.system.system import NodeGroup, System
+from hpcsched.system.space import room_for, units_on_idle
+from hpcsched.system.system import NodeGroup, Request, System
 from tests.builders import easy, replay, traced
 from tests.strategies import tries
 
@@ -118,8 +118,8 @@ def test_what_fits_in_units_fits_without(data: st.DataObject) -> None:
     system = data.draw(counted_systems())
     amounts = data.draw(amounts_of(system))
     plain = System(system.groups)
-    counted = slots_per_node(system, system.request(amounts))
-    declared = slots_per_node(plain, plain.request(amounts))
+    counted = units_on_idle(system, Request(1, system.request(amounts)))
+    declared = units_on_idle(plain, Request(1, plain.request(amounts)))
     assert (counted <= declared).all()
     assert room_for(system, system.request(amounts)) == counted.sum()
 

@@ -39,25 +39,6 @@ class Wrong:
         return NodeAllocation(nodes, placed)
 
 
-class Slots(FirstFit):
-    """Allocator of slots that makes one mistake."""
-
-    mistake = "keeps"
-
-    def allocate_slots(self, units, free):
-        """Take slots, with the mistake."""
-        first = free[0][0]
-        if self.mistake == "keeps":
-            return ((first, first + units),)
-        return ((first, first + units + 1),)
-
-
-class OneMore(Slots):
-    """Takes one slot too many."""
-
-    mistake = "more"
-
-
 class Drifts:
     """Places on other nodes in the second replay."""
 
@@ -96,16 +77,6 @@ def test_wrong(mistake: str, message: str) -> None:
     with pytest.raises((AssertionError, PluginError), match=message) as caught:
         check_allocator(lambda: Wrong(mistake), seeds=[0])
     assert "on sample workload 'one-slot', seed 0, as " in caught.value.__notes__[-1]
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [(Slots, "expected free slots, taken out of"), (OneMore, r"expected \d+ slots taken, found")],
-)
-def test_wrong_slots(make, message: str) -> None:
-    """Slots must be free, as many as asked for, and leave the list."""
-    with pytest.raises((AssertionError, PluginError), match=message):
-        check_allocator(make, seeds=[0])
 
 
 def test_not_repeatable() -> None:

@@ -69,7 +69,7 @@ def test_problem(aggregated: bool) -> None:
     assert [(job.job_id, job.predicted_end_time) for job in problem.running] == [(2, 25), (1, 60)]
     assert [job.allocation.nodes for job in problem.running] == [(2,), (0, 1)]
     assert problem.availability[:, 0].tolist() == [0, 0, 0, 1]
-    assert (problem.free_slots is not None) == aggregated
+    assert (problem.free_units is not None) == aggregated
 
 
 def test_problem_at_a_later_time() -> None:

@@ -68,7 +68,7 @@ def test_slots_or_nodes() -> None:
     shown: list[bool] = []
 
     def look(problem: DispatchingProblem, _decision: Decision) -> None:
-        shown.append(problem.free_slots is not None)
+        shown.append(problem.free_units is not None)
 
     for aggregated in (False, True):
         records = replay(Spy(easy(), look), JOBS, FOUR, aggregated=aggregated)

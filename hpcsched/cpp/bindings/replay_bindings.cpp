@@ -1,5 +1,4 @@
 #include <nanobind/stl/function.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
@@ -20,7 +19,7 @@ namespace hpcsched {
 namespace {
 
 using Row = Array<const int64_t>;
-using Intervals = std::vector<std::pair<int64_t, int64_t>>;
+using NodeUnits = std::vector<std::pair<int64_t, int64_t>>;
 
 void make_batch(Batch* self, const Row& number, const Row& submit_time, const Row& run_time,
                 const Row& predicted, const Row& requested_time, const Row& units,
@@ -54,9 +53,8 @@ Pause advance_released(State& state, const Hooks& hooks, double seconds)
     return advance(state, hooks, seconds);
 }
 
-void answer(State& state, const Numbers& rows, const std::vector<Intervals>& places,
-            const Numbers& dismissed, int64_t call_again, double seconds,
-            const std::optional<Intervals>& free_slots)
+void answer(State& state, const Numbers& rows, const std::vector<NodeUnits>& places,
+            const Numbers& dismissed, int64_t call_again, double seconds)
 {
     for (std::size_t k = 0; k < rows.size(); ++k) {
         state.jobs[rows[k]].cell = add_cells(state, places[k]);
@@ -66,7 +64,6 @@ void answer(State& state, const Numbers& rows, const std::vector<Intervals>& pla
     state.flight.dismissed = dismissed;
     state.flight.decision_seconds = seconds;
     state.counters.call_again = call_again;
-    if (free_slots) set_free_slots(state, *free_slots);
 }
 
 using Records = NewArray<int64_t>;
@@ -201,18 +198,16 @@ seconds
     Real time after which the loop pauses between two instants. The next call goes on there.
 )")
         .def("answer", &answer, nb::kw_only(), "rows"_a, "places"_a, "dismissed"_a,
-             "call_again"_a, "seconds"_a, "free_slots"_a.none(), R"(Give the decision of a round.
+             "call_again"_a, "seconds"_a, R"(Give the decision of a round.
 
 Parameters
 ----------
 rows, places
-    Jobs to start, and their nodes with units, or intervals of slots.
+    Jobs to start, and their nodes with units.
 dismissed
     Rows of rejected jobs.
 seconds
     Real time that the decision took.
-free_slots
-    Intervals that are free once all have started; None where slots are not counted.
 )")
         .def("take_output", &take_output, R"(Return what was written since the last call.
 

@@ -4,13 +4,17 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <numeric>
+#include <string>
 
 #include "bindings/state_bindings.hpp"
+#include "core/allocators.hpp"
 #include "core/fit_counts.hpp"
 #include "core/places.hpp"
 #include "core/shared_resources.hpp"
 #include "rules/filling.hpp"
 #include "rules/round.hpp"
+#include "rules/starts.hpp"
 
 using namespace nanobind::literals;
 
@@ -20,7 +24,7 @@ namespace {
 
 using Row = Array<const int64_t>;
 using Rows = Array2<const int64_t>;
-using Intervals = std::vector<std::pair<int64_t, int64_t>>;
+using NodeUnits = std::vector<std::pair<int64_t, int64_t>>;
 
 /// An allocator that is a Python object, for the time of a call.
 class PythonAllocator : public ExternalAllocator {
@@ -42,17 +46,6 @@ public:
         return Numbers(units.begin(), units.end());
     }
 
-    int64_t take_slots(int64_t units) override
-    {
-        Intervals free;
-        for (int64_t k = 0; k < state_.counters.intervals; ++k)
-            free.emplace_back(state_.interval_low[k], state_.interval_high[k]);
-        const auto [taken, left] = nb::cast<std::pair<Intervals, Intervals>>(
-            allocator_.attr("take_slots")(units, free));
-        set_free_slots(state_, left);
-        return add_cells(state_, taken);
-    }
-
 private:
     State& state_;
     nb::handle allocator_;
@@ -62,7 +55,7 @@ private:
 template <class Function>
 void call(State& state, nb::handle allocator, Function function)
 {
-    if (state.by_node) count_fits(state);
+    count_fits(state);
     if (allocator.is_none()) {
         const nb::gil_scoped_release released;
         function(state);
@@ -103,7 +96,7 @@ void fill(State& state, int64_t now, const Rows& waiting, const Rows& running, c
     std::ranges::copy(view_of(behind), state.behind.begin());
 }
 
-/// Write the nodes of running jobs and the free amounts, where units are placed node by node.
+/// Write the nodes of running jobs and the free amounts.
 void fill_nodes(State& state, const Row& shapes, const Row& place_count, const Row& nodes,
                 const Row& units, const Rows& available)
 {
@@ -132,6 +125,29 @@ void fill_nodes(State& state, const Row& shapes, const Row& place_count, const R
     }
 }
 
+/// Place units on nodes as an allocator does.
+NodeUnits place(Allocator allocator, const std::vector<bool>& scarce, const Rows& capacity,
+                const Rows& available, const Row& unit_request, int64_t units, const Row& fits,
+                const std::vector<double>& pressure)
+{
+    const View<const int64_t> room = view_of(fits);
+    const int64_t fitting = std::reduce(room.begin(), room.end());
+    if (fitting < units)
+        throw nb::value_error((std::to_string(units) + " units asked for, " +
+                               std::to_string(fitting) + " fit").c_str());
+    const Matrix<const int64_t> of_node = matrix_of(capacity);
+    Column<int64_t> total(of_node.columns());
+    for (int64_t node = 0; node < of_node.rows(); ++node)
+        for (int64_t r = 0; r < of_node.columns(); ++r) total[r] += of_node(node, r);
+    NodeUnits placed;
+    for (const Span& span :
+         place_units(allocator, scarce, {of_node, total}, view_of(unit_request), units,
+                     NodeRuns(matrix_of(available)), room, pressure))
+        for (int64_t node = span.first; node < span.end; ++node)
+            placed.emplace_back(node, span.units);
+    return placed;
+}
+
 /// Write the draws of all jobs that do not depend on their nodes.
 void fill_draws(State& state, const Rows& own)
 {
@@ -145,8 +161,25 @@ void fill_draws(State& state, const Rows& own)
 
 }  // namespace
 
-void bind_rounds(nb::class_<State>& state)
+void bind_rounds(nb::module_& core, nb::class_<State>& state)
 {
+    core.def("place_units", &place, "allocator"_a, "scarce"_a, "capacity"_a, "available"_a,
+             "unit_request"_a, "units"_a, "fits"_a, "pressure"_a,
+             R"(Return the nodes of a job by an allocator, and the units on each.
+
+Parameters
+----------
+scarce
+    Whether each resource type is scarce, `[R]`; empty where the allocator does not look at it.
+capacity
+    Capacity of each node, `[N, R]`.
+available
+    Free amounts, `[R, N]`.
+fits
+    Number of units that fit on each node, `[N]`.
+pressure
+    Pressure on each resource type, `[R]`.
+)");
     state
         .def("fill", &fill, "now"_a, "waiting"_a, "running"_a, "behind"_a,
              R"(Replace all jobs by those of a problem; waiting ones have the first rows.
@@ -170,15 +203,11 @@ place_count
 available
     Free amounts, `[R, N]`.
 )")
-        .def(
-            "fill_slots",
-            [](State& self, const Intervals& free) { set_free_slots(self, free); }, "free"_a,
-            "Set the intervals of free slots.")
         .def("fill_draws", &fill_draws, "own"_a,
              "Set the draws of all jobs that do not depend on their nodes, `[Q + K, P]`.")
         .def(
             "set_places",
-            [](State& self, int64_t row, const Intervals& places) {
+            [](State& self, int64_t row, const NodeUnits& places) {
                 self.jobs[row].cell = add_cells(self, places);
             },
             "row"_a, "places"_a, "Note the nodes reserved for a job.")
@@ -192,8 +221,7 @@ available
 Parameters
 ----------
 allocator
-    Python object that places jobs: `place(row, fits, available)` and `take_slots(units, free)`;
-    None for one of the core's.
+    Python object that places jobs: `place(row, fits, available)`; None for one of the core's.
 explains
     Whether to note reasons of waiting jobs.
 )")
@@ -230,16 +258,38 @@ starting, planned
                     std::ranges::copy(matrix_of(owners).row(row), self.owners.row(row).begin());
             },
             "owners"_a, "Set user and partition of waiting jobs, -1 if unknown, `[Q, 2]`.")
-        .def("open_shared", &open_shared, "Find the free amounts of shared resources from now on.")
-        .def("short_resource", &short_resource, "row"_a, "begin"_a,
-             "Return a shared resource that is short for a job from a start on; -1 if none is.")
         .def(
-            "draw_for_start",
-            [](State& self, int64_t row, const Row& placed) {
-                draw_for_start(self, row, placement_of(view_of(placed)));
+            "open_round",
+            [](State& self) {
+                count_fits(self);
+                compute_pressure(self);
+                open_shared(self);
             },
-            "row"_a, "placed"_a,
-            "Subtract the draw of a job that starts now with units on nodes, `[N]`.");
+            "Prepare a round whose jobs are started one by one.")
+        .def(
+            "room_now",
+            [](State& self, int64_t row) {
+                const NodeRuns& runs = runs_of(self);
+                int64_t units = 0;
+                for (int64_t run = 0; run < runs.count(); ++run)
+                    units += runs.nodes(run) *
+                             units_on_run(self, runs, run, self.jobs[row].shape);
+                return units;
+            },
+            "row"_a, "Return the number of a job's units that fit on nodes now.")
+        .def(
+            "start",
+            [](State& self, nb::handle allocator, int64_t row) {
+                if (allocator.is_none()) {
+                    start(self, row);
+                    return;
+                }
+                const PythonAllocator asked(self, allocator);
+                start(self, row);
+            },
+            "allocator"_a.none(), "row"_a, "Start a job that fits; see `decide`.")
+        .def("short_resource", &short_resource, "row"_a, "begin"_a,
+             "Return a shared resource that is short for a job from a start on; -1 if none is.");
 }
 
 }  // namespace hpcsched

@@ -330,7 +330,7 @@ may_use
                 return std::pair((held & held_by_outages) != 0, (held & held_by_others) != 0);
             },
             "row"_a, "Return whether outages, or Python, hold a job back.")
-        .def("places", &places, "row"_a, "Return a job's nodes with units, or intervals of slots.")
+        .def("places", &places, "row"_a, "Return a job's nodes with units, where it is placed node by node.")
         .def_prop_ro(
             "queue",
             [](const State& self) { return copied_rows(self.queue.first(self.counters.queued)); },
@@ -346,15 +346,6 @@ may_use
                 return Numbers(rows.begin(), rows.end());
             },
             "Rows of the jobs that the last round started, in order.")
-        .def_prop_ro(
-            "free_slots",
-            [](const State& self) {
-                std::vector<std::pair<int64_t, int64_t>> free;
-                for (int64_t k = 0; k < self.counters.intervals; ++k)
-                    free.emplace_back(self.interval_low[k], self.interval_high[k]);
-                return free;
-            },
-            "Intervals of free slots.")
         .def_prop_ro(
             "available", [](const State& self) { return copied<int64_t>(self.available); },
             nb::rv_policy::move, "Free amounts, `[R, N]`.")

@@ -14,7 +14,7 @@ void bind_multifactor(nb::module_& core);
 /// Bind the event loop and its output.
 void bind_replay(nb::module_& core, nb::class_<State>& state);
 
-/// Bind rounds of single problems.
-void bind_rounds(nb::class_<State>& state);
+/// Bind rounds of single problems, and the allocators.
+void bind_rounds(nb::module_& core, nb::class_<State>& state);
 
 }  // namespace hpcsched

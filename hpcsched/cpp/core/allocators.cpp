@@ -155,7 +155,7 @@ void Placing::take_turns(Matrix<double> ranks) const
                 ++types;
             }
         }
-        // The bound of `weighted_round_robin`: classes without free capacity stay finite.
+        // The bound keeps classes without free capacity finite.
         if (types != 0) one.share = std::max(one.share / static_cast<double>(types), 1e-9);
     }
     std::vector<double> turn(rooms.size());
@@ -187,14 +187,14 @@ Placement fill_by_rank(int64_t units, View<const Span> rooms, Matrix<const doubl
     return sum_of(placed);
 }
 
-Placement place_units(const State& state, Allocator allocator, int64_t shape, int64_t units,
-                      const NodeRuns& runs, View<const int64_t> fits,
-                      View<const double> pressure)
+Placement place_units(Allocator allocator, const std::vector<bool>& scarce, Capacity capacity,
+                      View<const int64_t> asked, int64_t units, const NodeRuns& runs,
+                      View<const int64_t> fits, View<const double> pressure)
 {
     const bool takes_turns = allocator == Allocator::balanced || allocator == Allocator::hybrid;
     if (takes_turns && runs.count() < runs.node_count()) {
         // Each node of a run has a turn of its own.
-        return place_units(state, allocator, shape, units, NodeRuns(runs.of_nodes()),
+        return place_units(allocator, scarce, capacity, asked, units, NodeRuns(runs.of_nodes()),
                            runs.of_nodes(fits), pressure);
     }
     Placement rooms;
@@ -202,8 +202,7 @@ Placement place_units(const State& state, Allocator allocator, int64_t shape, in
     for (int64_t run = 0; run < runs.count(); ++run)
         rooms.push_back({runs.first(run), runs.end(run), fits[run]});
     if (allocator == Allocator::first_fit) return fill_by_number(units, rooms);
-    const Placing placing{allocator, units, runs, fits, state.shapes.asked.row(shape),
-                          state.capacity(), pressure, state.choices.scarce};
+    const Placing placing{allocator, units, runs, fits, asked, capacity, pressure, scarce};
     Table<double> ranks(3, runs.count());
     placing.rank_by_room(ranks);
     if (!placing.scarce.empty()) {
@@ -212,6 +211,14 @@ Placement place_units(const State& state, Allocator allocator, int64_t shape, in
         if (takes_turns) placing.take_turns(ranks);
     }
     return fill_by_rank(units, rooms, ranks);
+}
+
+Placement place_units(const State& state, Allocator allocator, int64_t shape, int64_t units,
+                      const NodeRuns& runs, View<const int64_t> fits,
+                      View<const double> pressure)
+{
+    return place_units(allocator, state.choices.scarce, state.capacity(),
+                       state.shapes.asked.row(shape), units, runs, fits, pressure);
 }
 
 }  // namespace hpcsched

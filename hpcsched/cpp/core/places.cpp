@@ -27,17 +27,6 @@ int64_t add_cells(State& state, const std::vector<std::pair<int64_t, int64_t>>& 
     return first;
 }
 
-void set_free_slots(State& state, const std::vector<std::pair<int64_t, int64_t>>& free)
-{
-    Counters& counters = state.counters;
-    counters.free_slots = counters.intervals = 0;
-    for (const auto& [low, high] : free) {
-        state.interval_low[counters.intervals] = low;
-        state.interval_high[counters.intervals++] = high;
-        counters.free_slots += high - low;
-    }
-}
-
 void drop_cells(State& state, int64_t first)
 {
     Counters& counters = state.counters;

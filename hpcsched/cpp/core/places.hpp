@@ -18,9 +18,6 @@ void drop_cells(State& state, int64_t first);
 /// Take the lowest free slots; return the first cell of their intervals.
 int64_t take_lowest_slots(State& state, int64_t units);
 
-/// Set the intervals of free slots.
-void set_free_slots(State& state, const std::vector<std::pair<int64_t, int64_t>>& free);
-
 /// Free the slots of a list of cells, and the cells.
 void give_slots_back(State& state, int64_t first);
 

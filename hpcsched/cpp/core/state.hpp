@@ -21,9 +21,6 @@ public:
     /// Return the units of a job on each node, `[N]`, given those that fit and the free amounts.
     virtual Numbers place(int64_t row, View<const int64_t> fits,
                           Matrix<const int64_t> available) = 0;
-
-    /// Take slots for a job; return the first cell of their list.
-    virtual int64_t take_slots(int64_t units) = 0;
 };
 
 /// Settings of Slurm's schedulers, in seconds and jobs.

@@ -13,7 +13,7 @@ namespace hpcsched {
 void take_back(State& state, int64_t queued, int64_t running);
 
 /// Take Python's decision for a round; return whether it is applied at once. The places of the jobs
-/// that it starts are in their cells, and slots are taken already.
+/// that it starts are in their cells.
 bool take_answer(State& state);
 
 /// Advance to the next event or to the due time of the decision; return whether the event comes

@@ -62,9 +62,7 @@ void start(State& state, int64_t row)
         return;
     }
     const Job& job = state.jobs[row];
-    const bool asks = state.choices.allocator == Allocator::external;
-    const int64_t cell = asks ? state.external->take_slots(job.units)
-                              : take_lowest_slots(state, job.units);
+    const int64_t cell = take_lowest_slots(state, job.units);
     // Amounts are kept beside slots for the account of idle capacity.
     for (int64_t r = 0; r < state.free_amounts.size(); ++r)
         state.free_amounts[r] -= job.units * state.shapes.asked(job.shape, r);

@@ -13,11 +13,16 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.hyper.params import HyperParams, label_of
 from hpcsched.dispatching.objectives import BoundedSlowdown, Slowdown
 from hpcsched.dispatching.offline.offline_trace import PlanTable
-from hpcsched.dispatching.problem import DispatchingProblem, Objective, RunningJob, WaitingJob
+from hpcsched.dispatching.problem import (
+    Dispatcher,
+    DispatchingProblem,
+    Objective,
+    RunningJob,
+    WaitingJob,
+)
 from hpcsched.registration import Context
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import TracedJob

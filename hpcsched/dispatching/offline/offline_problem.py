@@ -6,8 +6,8 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.problem import DispatchingProblem, Objective, WaitingJob, waiting_job
-from hpcsched.system.space import Interval, NodeAllocation, SlotMap
-from hpcsched.system.system import IntArray, System
+from hpcsched.system.space import NodeAllocation, NodeSpace
+from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 
 
@@ -18,8 +18,8 @@ class OfflineProblem(NamedTuple):
     ----------
     jobs
         The jobs; `predicted_run_time` is the real run time in seconds.
-    free_slots, slot_map, free_amounts
-        The idle system, in one of the two forms of `DispatchingProblem`.
+    free_units
+        Number of units that fit on the idle system, as in `DispatchingProblem`.
     online
         Starts of the dispatcher on-line in seconds, by job number; empty if unknown.
     """
@@ -27,9 +27,7 @@ class OfflineProblem(NamedTuple):
     jobs: tuple[WaitingJob, ...]
     system: System
     objective: Objective
-    free_slots: tuple[Interval, ...] | None = None
-    slot_map: SlotMap | None = None
-    free_amounts: IntArray | None = None
+    free_units: int | None = None
     online: Mapping[int, int] = MappingProxyType({})
 
     @property
@@ -39,9 +37,9 @@ class OfflineProblem(NamedTuple):
 
     def as_if_waiting(self, jobs: tuple[WaitingJob, ...]) -> DispatchingProblem:
         """Return the problem of a round in which these jobs wait before an idle system."""
-        what_is_free = self.free_slots, self.slot_map, self.free_amounts
+        system, idle = self.system, NodeSpace(self.system).available
         return DispatchingProblem(
-            self.origin, 0, jobs, (), self.system, self.objective, *what_is_free
+            self.origin, 0, jobs, (), system, self.objective, idle, self.free_units
         )
 
 
@@ -49,7 +47,7 @@ def problem_of(
     jobs: Iterable[TracedJob],
     system: System,
     objective: Objective,
-    what_is_free: tuple[tuple[Interval, ...] | None, SlotMap | None, IntArray | None],
+    free_units: int | None = None,
     *,
     kill_at_requested_time: bool = False,
 ) -> OfflineProblem:
@@ -59,6 +57,8 @@ def problem_of(
     ----------
     jobs
         The jobs, by ascending submit time.
+    free_units
+        As in `OfflineProblem`.
     """
     waiting = tuple(
         waiting_job(
@@ -66,7 +66,7 @@ def problem_of(
         )
         for job, run_time in jobs
     )
-    return OfflineProblem(waiting, system, objective, *what_is_free)
+    return OfflineProblem(waiting, system, objective, free_units)
 
 
 class OfflinePlan(NamedTuple):

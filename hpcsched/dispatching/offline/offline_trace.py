@@ -23,7 +23,7 @@ from hpcsched.dispatching.planning.start_time_costs import StartTimeCosts, costs
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.metric import Column
-from hpcsched.system.space import units_that_fit
+from hpcsched.system.space import units_on_idle
 from hpcsched.system.system import IntArray
 
 _CLOSE = 1e-9
@@ -116,7 +116,7 @@ def least_demands(trace: Trace) -> IntArray:
     system = trace.problem.system
     for j, job in enumerate(trace.jobs):
         if job.request.exclusive:
-            fits = np.sort(units_that_fit(system, system.capacity.T, job.request))[::-1]
+            fits = np.sort(units_on_idle(system, job.request))[::-1]
             fewest = int(np.searchsorted(fits.cumsum(), job.units)) + 1
             units[j] = min(units[j], fewest)
     return np.asarray(units[:, np.newaxis] * trace.data.requests)

@@ -24,16 +24,13 @@ from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.dispatching.planning.plan_execution import planned_reasons
 from hpcsched.dispatching.planning.start_time_costs import least_of_each, total
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.dispatching.rules import orders
-from hpcsched.dispatching.rules.workspace import open_workspace
+from hpcsched.dispatching.rules.core_calls import open_workspace
+from hpcsched.dispatching.rules.orders import KEYS
 from hpcsched.system.system import IntArray
 
 _ORDERS: tuple[Callable[[WaitingJob], Any], ...] = (
     attrgetter("submit_time"),
-    orders.shortest_job,
-    orders.smallest_area,
-    orders.largest_area,
-    orders.smallest_product,
+    *(KEYS[name] for name in ("sjf", "saf", "laf", "spf")),
 )
 
 WIDTHS = (8, 16, 32)

@@ -30,9 +30,9 @@ from hpcsched.dispatching.planning.node_choice import (
     Releases,
     can_be_counted,
     chosen_nodes,
-    counted_slots,
     counted_units,
     ends_of,
+    equal_units,
     releases_of,
 )
 from hpcsched.dispatching.planning.selection import Selection, SelectionOptions
@@ -43,7 +43,8 @@ from hpcsched.dispatching.planning.shared_resource_data import (
     shared_resource_data,
 )
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.dispatching.rules.workspace import RoundSharedResources
+from hpcsched.dispatching.rules.allocators import FirstFit
+from hpcsched.dispatching.rules.core_calls import open_workspace
 from hpcsched.system.system import IntArray, System
 
 BoolArray = npt.NDArray[np.bool_]
@@ -64,8 +65,8 @@ def select(
 ) -> Selection | None:
     """Return the selection to model; None where no job can start now."""
     counted = None
-    if problem.free_slots is not None:
-        counted = counted_slots(problem, overdue=options.overdue)
+    if problem.free_units is not None:
+        counted = equal_units(problem, overdue=options.overdue)
     elif options.counted and can_be_counted(problem):
         counted = counted_units(problem, overdue=options.overdue)
     found = (
@@ -112,7 +113,6 @@ def _on_nodes(
     problem: DispatchingProblem, by_priority: Sequence[WaitingJob], options: SelectionOptions
 ) -> Unfinished | None:
     """Select jobs and nodes."""
-    assert problem.free_amounts is not None
     system, now = problem.system, problem.now
     fit_counts = FitCounts(problem)
     by_priority = can_be_planned(problem, by_priority)
@@ -124,8 +124,8 @@ def _on_nodes(
     else:
         fitting = [job for job in by_priority if fit_counts.units_now(job) >= job.units]
     if system.shared_resources:
-        shared_resources = RoundSharedResources(problem)
-        fitting = [job for job in fitting if shared_resources.lacking(job) is None]
+        workspace = open_workspace(problem, FirstFit())
+        fitting = [job for job in fitting if not workspace.lacking(job)]
     if not fitting:
         return None
     jobs = tuple((by_priority if options.jobs == "all" else fitting)[: options.length])

@@ -12,7 +12,7 @@ import numpy as np
 
 from hpcsched.dispatching.planning.model_data import MOST
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
-from hpcsched.system.space import Allocation, NodeAllocation, units_that_fit
+from hpcsched.system.space import units_on_idle, units_that_fit
 from hpcsched.system.system import IntArray, Request, ShapeKey, System, shape_key
 
 _NONE = np.empty(0, dtype=np.int64)
@@ -30,7 +30,7 @@ def releases_of(system: System, ends: Sequence[tuple[int, RunningJob]]) -> Relea
     """Return the releases of running jobs, by their predicted ends, node by node."""
     count = len(ends)
     requests = [job.waiting.request for _, job in ends]
-    arrays = [_arrays(job.allocation) for _, job in ends]
+    arrays = [job.allocation.arrays for _, job in ends]
     per_end = np.fromiter((len(nodes) for nodes, _ in arrays), dtype=np.int64, count=count)
     nodes = np.concatenate([_NONE, *(nodes for nodes, _ in arrays)])
     units = np.concatenate([_NONE, *(units for _, units in arrays)])
@@ -44,13 +44,6 @@ def releases_of(system: System, ends: Sequence[tuple[int, RunningJob]]) -> Relea
     # fromiter: a system has up to thousands of running jobs, and this runs in every planned round.
     times = np.fromiter((end[0] for end in ends), dtype=np.int64, count=count)
     return Releases(times.repeat(per_end), nodes, amounts)
-
-
-def _arrays(allocation: Allocation) -> tuple[IntArray, IntArray]:
-    """Return the nodes of an allocation and the units on them."""
-    if not isinstance(allocation, NodeAllocation):
-        allocation = NodeAllocation(allocation.nodes, allocation.units)
-    return allocation.node_array, allocation.unit_array
 
 
 class Counted(NamedTuple):
@@ -103,10 +96,10 @@ def can_be_counted(problem: DispatchingProblem) -> bool:
     return all(outage.start >= last for outage in problem.outages)
 
 
-def counted_slots(problem: DispatchingProblem, *, overdue: bool) -> Counted:
-    """Return the equal units of a problem of slots; `overdue`: see `ends_of`."""
-    assert problem.free_slots is not None
-    free = sum(high - low for low, high in problem.free_slots)
+def equal_units(problem: DispatchingProblem, *, overdue: bool) -> Counted:
+    """Return the units where all of the run are equal; `overdue`: see `ends_of`."""
+    free = problem.free_units
+    assert free is not None
     ends = [(end - problem.now, job.units) for end, job in ends_of(problem, overdue=overdue)]
     total = free + sum(job.units for job in problem.running)
     return Counted(free, total, ends, sum(end for end, _ in ends))
@@ -117,9 +110,8 @@ def counted_units(problem: DispatchingProblem, *, overdue: bool) -> Counted:
 
     Running jobs may have asked for anything else. `overdue`: see `ends_of`.
     """
-    assert problem.free_amounts is not None
     system, now, job = problem.system, problem.now, problem.queue[0].request
-    on_idle = units_that_fit(system, system.capacity.T, job)
+    on_idle = units_on_idle(system, job)
     ends = ends_of(problem, overdue=overdue)
     releases = releases_of(system, ends)
     # What is free beside those that still hold something: more than now, if some are left out.
@@ -185,7 +177,6 @@ class FutureEligibility:
     """
 
     def __init__(self, problem: DispatchingProblem) -> None:
-        assert problem.free_amounts is not None
         now, count = problem.now, problem.system.node_count
         self._now = now
         self.back: IntArray = np.full(count, now, dtype=np.int64)
@@ -236,7 +227,6 @@ class FitCounts:
     """
 
     def __init__(self, problem: DispatchingProblem) -> None:
-        assert problem.free_amounts is not None
         self._system = problem.system
         self._free = problem.free_amounts
         self._units_now: dict[ShapeKey, int] = {}

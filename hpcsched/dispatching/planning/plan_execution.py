@@ -15,9 +15,8 @@ from hpcsched.dispatching.decision import Decision, Reason, ReasonKind, Start
 from hpcsched.dispatching.planning.model_data import Plan
 from hpcsched.dispatching.planning.selection import Selection
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.dispatching.rules.core_calls import CoreCalls, starts_of
-from hpcsched.dispatching.rules.workspace import Workspace, open_workspace
-from hpcsched.system.space import Allocation, NodeAllocation
+from hpcsched.dispatching.rules.core_calls import ProblemState, Workspace, open_workspace
+from hpcsched.system.space import NodeAllocation
 
 NO_NODES = "it was to start now, and no nodes were found for it"
 """Reason of a job that a plan starts now and that found no nodes: the plan only counted units."""
@@ -154,7 +153,7 @@ class Filling:
     """Starts jobs that are not planned where they delay no job that is."""
 
     def __init__(self, allocator: Allocator) -> None:
-        self._core = CoreCalls(Rule.BESIDE_PLAN, allocator)
+        self._filled = ProblemState(Rule.BESIDE_PLAN, allocator)
 
     def starts_beside(
         self,
@@ -177,7 +176,7 @@ class Filling:
             return ()
         job_of = {job.job_id: job for job in selection.jobs}
         order = [job_of[start.job_id] for start in starts]
-        places: dict[int, Allocation] = {start.job_id: start.allocation for start in starts}
+        places: dict[int, NodeAllocation] = {start.job_id: start.allocation for start in starts}
         started = set(places)
         # Stable, so that jobs of one start keep their order of priority.
         for i in plan.starts.argsort(kind="stable").tolist():
@@ -189,10 +188,11 @@ class Filling:
             if where is not None:
                 places[job.job_id] = where
         order += beyond
-        filled = self._core.fill(problem, order)
-        filled.set_reservations(order, planned, places)
-        self._core.start_beside_plan(problem, order, len(starts), len(planned))
-        return starts_of(order, filled)[len(starts) :]
+        filled = self._filled
+        filled.fill(problem, order)
+        filled.set_reservations(planned, places)
+        filled.state.start_beside_plan(filled.asked, len(starts), len(planned))
+        return filled.starts()[len(starts) :]
 
 
 class KeptPlan:

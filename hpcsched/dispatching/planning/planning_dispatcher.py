@@ -27,8 +27,8 @@ from hpcsched.dispatching.planning.plan_improver import (
 from hpcsched.dispatching.planning.search_objective import SearchObjective
 from hpcsched.dispatching.planning.selection import LARGEST, Selection, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.rules.core_calls import Workspace, open_workspace
 from hpcsched.dispatching.rules.orders import QueueOrder, sorted_queue
-from hpcsched.dispatching.rules.workspace import Workspace, open_workspace
 
 
 def nothing_fits(problem: DispatchingProblem, workspace: Workspace) -> bool:
@@ -44,7 +44,7 @@ def all_fit(problem: DispatchingProblem, workspace: Workspace, options: Selectio
     """
     if len(problem.queue) > options.length:
         return False
-    counted = problem.free_slots is not None
+    counted = problem.free_units is not None
     if not counted and not (options.counted and can_be_counted(problem)):
         return False
     units = sum(job.units for job in problem.queue)

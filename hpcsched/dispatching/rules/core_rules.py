@@ -4,17 +4,16 @@ A rule is a `CoreRule`: a rule of the core with options, an allocator, and queue
 makes each; the core's part is in the file of its name in `hpcsched/cpp/rules`.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import numpy as np
 
-from hpcsched import _core
-from hpcsched._core import NEVER, Rule, WaitReason
+from hpcsched._core import NEVER, Compression, Rule, WaitReason
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import NOTHING, Decision, Reason, ReasonKind
-from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.dispatching.rules.core_calls import CoreCalls, ProblemState, starts_of
+from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.rules.core_calls import ProblemState
 from hpcsched.dispatching.rules.orders import (
     ArrivalOrder,
     ExpectedWaitOrder,
@@ -31,7 +30,7 @@ from hpcsched.dispatching.rules.rule_params import (
     SlurmBackfillParams,
 )
 from hpcsched.registration import Context, builtin
-from hpcsched.system.space import Allocation
+from hpcsched.system.space import NodeAllocation
 
 _KINDS: dict[int, ReasonKind] = {
     WaitReason.NO_ROOM: "no_room",
@@ -43,44 +42,7 @@ _KINDS: dict[int, ReasonKind] = {
 }
 
 Option = Literal["strict", "greedy", "backfill", "committed", "committed-backfill"]
-"""Treatment of a job that cannot start.
-
-`strict` stops the round, `greedy` skips the job, `backfill` reserves room for it. `committed`
-commits to it: nothing starts before it does, or, with `committed-backfill`, only jobs that end
-before its expected start.
-"""
-
-OPTIONS: dict[Option, Rule] = {
-    "strict": Rule.STRICT,
-    "greedy": Rule.GREEDY,
-    "backfill": Rule.BACKFILL,
-    "committed": Rule.COMMITTED,
-    "committed-backfill": Rule.COMMITTED_BACKFILL,
-}
-"""Rules of the core by option."""
-
-Compression = Literal["arrival", "reservation"]
-"""Order in which compression moves reservations to earlier times."""
-
-COMPRESSIONS: dict[Compression, _core.Compression] = {
-    "arrival": _core.Compression.BY_ARRIVAL,
-    "reservation": _core.Compression.BY_RESERVATION,
-}
-"""The core's orders of compression."""
-
-
-class CarriedState(Protocol):
-    """Protocol of the state that a rule carries from round to round."""
-
-    def write(
-        self, filled: ProblemState, problem: DispatchingProblem, queue: Sequence[WaitingJob]
-    ) -> None:
-        """Write the carried state into the core before a round."""
-
-    def read(
-        self, filled: ProblemState, problem: DispatchingProblem, queue: Sequence[WaitingJob]
-    ) -> None:
-        """Read the carried state from the core after a round."""
+"""Treatment of a job that cannot start (see `ListParams`)."""
 
 
 class CarriedPromises:
@@ -89,25 +51,16 @@ class CarriedPromises:
     def __init__(self) -> None:
         self.promised: dict[int, int] = {}
 
-    def chosen_first(self, queue: Sequence[WaitingJob]) -> Sequence[WaitingJob]:
-        """Return a queue with the promised jobs before all others."""
-        # False sorts before True, and the sort is stable.
-        return sorted(queue, key=lambda job: job.job_id not in self.promised)
+    def write(self, filled: ProblemState) -> None:
+        """Write the promises into the core before a round."""
+        filled.set_promises(self.promised)
 
-    def write(
-        self, filled: ProblemState, problem: DispatchingProblem, queue: Sequence[WaitingJob]
-    ) -> None:
-        """Write the promises."""
-        filled.set_promises(queue, self.promised)
-
-    def read(
-        self, filled: ProblemState, problem: DispatchingProblem, queue: Sequence[WaitingJob]
-    ) -> None:
-        """Read the promises of head jobs that still wait."""
-        self.promised.update(filled.column(queue, "promise"))
+    def read(self, filled: ProblemState) -> None:
+        """Read the promises of head jobs that still wait after a round."""
+        self.promised.update(filled.column("promise"))
         # Promised jobs count as chosen, so that of a started one must go.
-        for row, _ in filled.started():
-            self.promised.pop(queue[row].job_id, None)
+        for job in filled.started():
+            self.promised.pop(job.job_id, None)
 
 
 class CarriedReservations:
@@ -116,43 +69,40 @@ class CarriedReservations:
     def __init__(self) -> None:
         self.promised: dict[int, int] = {}
         self._starts: dict[int, int] = {}
-        self._places: dict[int, Allocation] = {}
+        self._places: dict[int, NodeAllocation] = {}
         # Predicted ends of the jobs that ran after the last round, and the nodes that were out of
         # service: a job that is gone before its end, or a node that is back, has freed room, so
         # that the schedule is compressed.
         self._ends: dict[int, int] = {}
         self._missed: frozenset[int] = frozenset()
 
-    def write(
-        self, filled: ProblemState, problem: DispatchingProblem, queue: Sequence[WaitingJob]
-    ) -> None:
+    def write(self, filled: ProblemState) -> None:
         """Write the reservations, and whether there is room that they were made without."""
-        filled.set_promises(queue, self.promised)
-        filled.set_reservations(queue, self._starts, self._places)
+        filled.set_promises(self.promised)
+        filled.set_reservations(self._starts, self._places)
+        problem = filled.problem
         running = {job.job_id for job in problem.running}
         now, ends = problem.now, self._ends.items()
         freed = any(end > now and name not in running for name, end in ends)
         # So has a job that is held back, which has lost its reservation.
-        waiting = {job.job_id for job in queue}
+        waiting = {job.job_id for job in filled.order}
         freed = freed or any(name not in waiting for name in self._starts)
         missing = _out_of_service(problem)
         freed = freed or bool(self._missed - missing)
         self._missed = missing
         filled.state.freed_until = now + 1 if freed else 0
 
-    def read(
-        self, filled: ProblemState, problem: DispatchingProblem, queue: Sequence[WaitingJob]
-    ) -> None:
+    def read(self, filled: ProblemState) -> None:
         """Read the reservations of the jobs that still wait."""
-        self.promised = filled.column(queue, "promise")
-        self._starts = filled.column(queue, "reserved")
+        self.promised = filled.column("promise")
+        self._starts = filled.column("reserved")
+        problem = filled.problem
         self._ends = {job.job_id: job.predicted_end_time for job in problem.running}
-        for row, _ in filled.started():
-            job = queue[row]
+        for job in filled.started():
             self.promised.pop(job.job_id, None)
             self._starts.pop(job.job_id, None)
             self._ends[job.job_id] = problem.now + job.predicted_run_time
-        self._places = filled.reserved_places(queue)
+        self._places = filled.reserved_places()
 
 
 class CarriedBackfill:
@@ -161,16 +111,12 @@ class CarriedBackfill:
     def __init__(self) -> None:
         self._last = -1
 
-    def write(
-        self, filled: ProblemState, _problem: DispatchingProblem, queue: Sequence[WaitingJob]
-    ) -> None:
+    def write(self, filled: ProblemState) -> None:
         """Write it, and users and partitions."""
-        filled.set_owners(queue)
+        filled.set_owners()
         filled.state.last_backfill = self._last
 
-    def read(
-        self, filled: ProblemState, _problem: DispatchingProblem, _queue: Sequence[WaitingJob]
-    ) -> None:
+    def read(self, filled: ProblemState) -> None:
         """Read it."""
         self._last = filled.state.last_backfill
 
@@ -195,7 +141,7 @@ class CoreRule:
         order: QueueOrder | None = None,
         backfill_order: QueueOrder | None = None,
         *,
-        carried: CarriedState | None = None,
+        carried: CarriedPromises | CarriedReservations | CarriedBackfill | None = None,
         **options: Any,
     ) -> None:
         self.rule = rule
@@ -207,62 +153,37 @@ class CoreRule:
             **options,
         }
         self.carried = carried
-        self._core = CoreCalls(rule, allocator, **self.options)
+        self._filled = ProblemState(rule, allocator, **self.options)
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now, with reasons if the problem requests them."""
         if not problem.queue:
             return NOTHING
-        free = _free_slots(problem)
+        # A number of units that no start can exceed.
+        free = NEVER if problem.free_units is None else problem.free_units
         goes_on = problem.explain or self.carried is not None
         # Most rounds of a full system start nothing, and end here without filling the state.
         if not goes_on and not any(job.units <= free for job in problem.queue):
             return NOTHING
         queue = sorted_queue(self.order, problem)
         if isinstance(self.carried, CarriedPromises) and self.rule != Rule.RELAXED:
-            queue = self.carried.chosen_first(queue)
-        # Reasons are due to every job, so nothing is left out where they are requested.
-        if not problem.explain:
-            queue = self._relevant(queue, free)
+            promised = self.carried.promised
+            queue = sorted(queue, key=lambda job: job.job_id not in promised)
         behind = self.backfill_order
-        in_turn = None if behind is None else _those_of(queue, sorted_queue(behind, problem))
-        filled = self._core.fill(problem, queue, in_turn)
+        in_turn = None if behind is None else sorted_queue(behind, problem)
+        filled = self._filled
+        filled.fill(problem, queue, in_turn)
         if self.carried is not None:
-            self.carried.write(filled, problem, queue)
-        self._core.decide(problem, queue, explains=problem.explain)
+            self.carried.write(filled)
+        filled.state.decide(filled.asked, problem.explain)
         if self.carried is not None:
-            self.carried.read(filled, problem, queue)
-        reasons: tuple[Reason, ...] = ()
-        if problem.explain:
-            reports_promises = self.rule in (Rule.CONSERVATIVE, Rule.SLACK)
-            reasons = _reasons(queue, filled, self.rule, reports_promises=reports_promises)
+            self.carried.read(filled)
         again = filled.state.call_again
         return Decision(
-            starts_of(queue, filled),
-            reasons=reasons,
+            filled.starts(),
+            reasons=_reasons(filled, self.rule) if problem.explain else (),
             call_again_at=None if again == NEVER else again,
         )
-
-    def _relevant(self, queue: Sequence[WaitingJob], free: int) -> Sequence[WaitingJob]:
-        """Return the jobs that can influence the starts of this round, in order.
-
-        `free` is a number of units that no start can exceed. A job behind the first one that has to
-        wait matters only if it fits, unless it gets a reservation; after the last job that fits, no
-        reservation can matter.
-        """
-        # Every job keeps a reservation under these rules, whether it fits or not.
-        if self.rule in (Rule.CONSERVATIVE, Rule.SLACK, Rule.SLURM_BACKFILL):
-            return queue
-        if self.rule == Rule.BACKFILL:
-            last = len(queue)
-            # The caller has made sure that one of the jobs fits, so the loop ends.
-            while queue[last - 1].units > free:
-                last -= 1
-            return queue[:last]
-        for place, job in enumerate(queue, start=1):
-            if job.units > free:
-                return [*queue[:place], *[job for job in queue[place:] if job.units <= free]]
-        return queue
 
 
 @builtin(
@@ -272,31 +193,14 @@ class CoreRule:
     summary="EASY backfilling: in order of arrival or any other, one reservation",
 )
 def make_easy(params: EasyParams, context: Context) -> CoreRule:
-    """Create `easy` from its parameters."""
-    return easy_rule(context.make("allocator", params.allocator), *_chosen_orders(params, context))
-
-
-def easy_rule(
-    allocator: Allocator,
-    order: QueueOrder | None = None,
-    backfill_order: QueueOrder | None = None,
-) -> CoreRule:
-    """Return EASY backfilling: one reservation, for the first job that has to wait.
+    """Create EASY backfilling: one reservation, for the first job that has to wait.
 
     The first job that does not fit, the head job, gets the one reservation of the round, at its
     shadow time: the earliest instant at which it fits if running jobs end as predicted, all ends of
     that instant counted. A later job that fits now is backfilled if it is predicted to end by then,
-    or if the head job still fits beside it at the shadow time. Later jobs are tried in
-    `backfill_order`.
-
-    Parameters
-    ----------
-    order
-        Queue order; None: first come, first served.
-    backfill_order
-        Order of the jobs behind the head job; None: the same order.
+    or if the head job still fits beside it at the shadow time.
     """
-    return CoreRule(Rule.EASY, allocator, order, backfill_order)
+    return CoreRule(Rule.EASY, *_parts_of(params, context))
 
 
 @builtin(
@@ -306,46 +210,18 @@ def easy_rule(
     summary="as easy, but the head job may be delayed a little",
 )
 def make_relaxed(params: RelaxedParams, context: Context) -> CoreRule:
-    """Create `relaxed` from its parameters."""
-    allocator = context.make("allocator", params.allocator)
-    return relaxed_rule(allocator, params.relaxation, *_chosen_orders(params, context))
+    """Create EASY backfilling that may delay the head job by a share of its expected wait.
 
-
-def relaxed_rule(
-    allocator: Allocator,
-    relaxation: float,
-    order: QueueOrder | None = None,
-    backfill_order: QueueOrder | None = None,
-) -> CoreRule:
-    """Return EASY backfilling that may delay the head job by a share of its expected wait.
-
-    The head job's promise is the earliest shadow time that it has had. Its expected wait lasts from
-    its submission to its promise; it may be delayed past the promise by at most `relaxation` (the
-    paper's ω) times that. So the reservation that later jobs must respect lies that much after the
-    promise, or at the present shadow time if this is later, as it may be where jobs outlive their
-    predictions. The promise is kept from round to round and never becomes later, so that small
-    delays do not add up. With a relaxation of 0 this is EASY.
+    The head job's promise is the earliest shadow time that it has had; its expected wait lasts from
+    its submission to its promise. The reservation that later jobs must respect lies `relaxation`
+    (the paper's ω) times that wait after the promise, or at the present shadow time if this is
+    later. The promise never becomes later, so that small delays do not add up.
 
     Source: W. A. Ward, C. L. Mahood and J. E. West, Scheduling jobs on parallel systems using a
     relaxed backfill strategy, JSSPP 2002. The reference point of the delay is our reading.
-
-    Parameters
-    ----------
-    relaxation
-        Maximum delay as a share of the expected wait (ω).
-    order
-        Queue order; None: first come, first served.
-    backfill_order
-        Order of the jobs behind the head job; None: the same order.
     """
-    return CoreRule(
-        Rule.RELAXED,
-        allocator,
-        order,
-        backfill_order,
-        carried=CarriedPromises(),
-        relaxation=float(relaxation),
-    )
+    parts, carried = _parts_of(params, context), CarriedPromises()
+    return CoreRule(Rule.RELAXED, *parts, carried=carried, relaxation=params.relaxation)
 
 
 @builtin(
@@ -357,8 +233,9 @@ def relaxed_rule(
 def make_list_scheduler(params: ListParams, context: Context) -> CoreRule:
     """Create `list` from its parameters."""
     order = context.make("queue_order", params.order)
-    allocator = context.make("allocator", params.allocator)
-    return list_rule(order, params.option, allocator, params.depth)
+    return list_rule(
+        order, params.option, context.make("allocator", params.allocator), params.depth
+    )
 
 
 @builtin(
@@ -382,7 +259,7 @@ def list_rule(
     With the option `backfill` every job that cannot start now gets a reservation at the earliest
     possible time beside all reservations made before it; all are planned anew in every round. After
     `depth` reservations no more are made, as in Slurm: jobs further down start if they fit beside
-    those reservations, and are skipped otherwise.
+    those reservations, and are skipped otherwise. None: no maximum.
 
     With `committed` and `committed-backfill` the first job that does not fit is chosen: it starts
     next, even if jobs that precede it in the order arrive before it does. The others wait until
@@ -393,18 +270,13 @@ def list_rule(
 
     Source of these two: the simulator of D. Zhang, D. Dai, Y. He, F. S. Bao and B. Xie,
     RLScheduler: an automated HPC batch job scheduler using reinforcement learning, SC 2020.
-
-    Parameters
-    ----------
-    depth
-        Maximum number of reservations per round with `backfill`; None: no maximum.
     """
     return CoreRule(
-        OPTIONS[option],
+        Rule[option.replace("-", "_").upper()],
         allocator,
         order,
         ArrivalOrder() if option == "committed-backfill" else None,
-        carried=CarriedPromises() if option in ("committed", "committed-backfill") else None,
+        carried=CarriedPromises() if option.startswith("committed") else None,
         depth=-1 if depth is None else min(depth, NEVER),
     )
 
@@ -416,12 +288,7 @@ def list_rule(
     summary="a reservation for every job from its submission on, never moved later",
 )
 def make_conservative(params: ConservativeParams, context: Context) -> CoreRule:
-    """Create `conservative` from its parameters."""
-    return conservative_rule(context.make("allocator", params.allocator), params.compression)
-
-
-def conservative_rule(allocator: Allocator, compression: Compression = "arrival") -> CoreRule:
-    """Return the rule that promises every job a start at its submission, and keeps its promises.
+    """Create the rule that promises every job a start at its submission, and keeps its promises.
 
     Each job gets the earliest reservation that respects all earlier ones, and keeps it from round
     to round, with its nodes where nodes matter. A job starts as soon as its start moves no
@@ -439,12 +306,7 @@ def conservative_rule(allocator: Allocator, compression: Compression = "arrival"
     runtime estimates in scheduling the IBM SP2 with backfilling, IEEE Transactions on Parallel and
     Distributed Systems 12(6), 2001.
     """
-    return CoreRule(
-        Rule.CONSERVATIVE,
-        allocator,
-        carried=CarriedReservations(),
-        compression=COMPRESSIONS[compression],
-    )
+    return _reserving(Rule.CONSERVATIVE, params, context)
 
 
 @builtin(
@@ -454,15 +316,7 @@ def conservative_rule(allocator: Allocator, compression: Compression = "arrival"
     summary="as conservative, but promised starts may slip a little",
 )
 def make_slack(params: SlackParams, context: Context) -> CoreRule:
-    """Create `slack` from its parameters."""
-    allocator = context.make("allocator", params.allocator)
-    return slack_rule(allocator, params.share, params.least_slack, params.compression)
-
-
-def slack_rule(
-    allocator: Allocator, share: float, least_slack: int, compression: Compression = "arrival"
-) -> CoreRule:
-    """Return conservative backfilling with slack: promised starts may slip a little.
+    """Create conservative backfilling with slack: promised starts may slip a little.
 
     A job's latest start is its first promise and its slack: `least_slack` seconds, and `share`
     times the promised wait. A job that would have to wait because of reservations is started
@@ -474,21 +328,21 @@ def slack_rule(
     Source: D. Talby and D. G. Feitelson, Supporting priorities and improving utilization of the IBM
     SP scheduler using slack-based backfilling, IPPS/SPDP 1999. There slack follows from priorities
     and the mean wait, and the cheapest of many schedules is sought; here both are simpler.
-
-    Parameters
-    ----------
-    share
-        Slack as a share of the promised wait.
-    least_slack
-        Slack of every job beside that, in seconds.
     """
+    share, least = params.share, params.least_slack
+    return _reserving(Rule.SLACK, params, context, slack_share=share, least_slack=least)
+
+
+def _reserving(
+    rule: Rule, params: ConservativeParams, context: Context, **options: Any
+) -> CoreRule:
+    """Return a rule that keeps reservations."""
     return CoreRule(
-        Rule.SLACK,
-        allocator,
+        rule,
+        context.make("allocator", params.allocator),
         carried=CarriedReservations(),
-        compression=COMPRESSIONS[compression],
-        slack_share=float(share),
-        least_slack=least_slack,
+        compression=Compression[f"BY_{params.compression.upper()}"],
+        **options,
     )
 
 
@@ -499,15 +353,7 @@ def slack_rule(
     summary="as Slurm does: a strict round at each event, backfilling every bf_interval",
 )
 def make_slurm_backfill(params: SlurmBackfillParams, context: Context) -> CoreRule:
-    """Create `slurm-backfill` from its parameters."""
-    order = context.make("queue_order", params.order)
-    return slurm_backfill_rule(order, context.make("allocator", params.allocator), params)
-
-
-def slurm_backfill_rule(
-    order: QueueOrder, allocator: Allocator, params: SlurmBackfillParams
-) -> CoreRule:
-    """Return the rule of Slurm's main scheduler and its plugin `sched/backfill`.
+    """Create the rule of Slurm's main scheduler and its plugin `sched/backfill`.
 
     The main scheduler runs at each event. It takes the first `default_queue_depth` jobs in order
     and starts each that fits, but none behind the first of its partition that does not.
@@ -531,67 +377,46 @@ def slurm_backfill_rule(
     """
     return CoreRule(
         Rule.SLURM_BACKFILL,
-        allocator,
-        order,
+        context.make("allocator", params.allocator),
+        context.make("queue_order", params.order),
         carried=CarriedBackfill(),
         window=params.bf_window,
-        default_queue_depth=params.default_queue_depth,
-        bf_interval=params.bf_interval,
-        bf_max_job_test=params.bf_max_job_test,
-        bf_max_job_user=params.bf_max_job_user,
-        bf_resolution=params.bf_resolution,
+        **params.model_dump(exclude={"name", "order", "allocator", "bf_window"}),
     )
 
 
-def _chosen_orders(params: EasyParams, context: Context) -> tuple[QueueOrder, QueueOrder | None]:
-    """Return the queue order, and the order behind the head job or None."""
-    order, behind = params.order, params.backfill_order
+def _parts_of(
+    params: EasyParams, context: Context
+) -> tuple[Allocator, QueueOrder, QueueOrder | None]:
+    """Return the allocator, the queue order, and the order behind the head job or None."""
+    behind = params.backfill_order
     return (
-        context.make("queue_order", order),
+        context.make("allocator", params.allocator),
+        context.make("queue_order", params.order),
         None if behind is None else context.make("queue_order", behind),
     )
 
 
 def _out_of_service(problem: DispatchingProblem) -> frozenset[int]:
     """Return the nodes on which nothing is free and nothing runs."""
-    if problem.free_slots is not None:
-        return frozenset()
-    free = problem.free_amounts
-    full = ~(problem.availability.any(axis=1) if free is None else free.any(axis=0))
+    full = ~problem.free_amounts.any(axis=0)
     used = (job.allocation.nodes for job in problem.running)
     return frozenset(np.flatnonzero(full).tolist()).difference(*used)
 
 
-def _free_slots(problem: DispatchingProblem) -> int:
-    """Return the number of free slots; where slots are not counted, a number above any request."""
-    if problem.free_slots is None:
-        return NEVER
-    return sum([high - low for low, high in problem.free_slots])
-
-
-def _those_of(some: Sequence[WaitingJob], jobs: Sequence[WaitingJob]) -> Sequence[WaitingJob]:
-    """Return those of `jobs` that are among `some`."""
-    numbers = {job.job_id for job in some}
-    return [job for job in jobs if job.job_id in numbers]
-
-
-def _reasons(
-    order: Sequence[WaitingJob], filled: ProblemState, rule: Rule, *, reports_promises: bool
-) -> tuple[Reason, ...]:
-    """Return the reasons of a round, in the order in which jobs were considered.
-
-    With `reports_promises`, reasons state promises that could not be kept.
-    """
+def _reasons(filled: ProblemState, rule: Rule) -> tuple[Reason, ...]:
+    """Return the reasons of a round, in the order in which jobs were considered."""
     head: int | None = None
-    reasons = []
-    rows = np.arange(len(order))
-    names = "waits", "why", "other", "when", "promise"
-    noted = [filled.state.jobs(name, rows).tolist() for name in names]
+    reasons, order = [], filled.order
+    reports_promises = rule in (Rule.CONSERVATIVE, Rule.SLACK)
+    noted = [filled.values(name) for name in ("waits", "why", "other", "when", "promise")]
     for job, waits, why, other, time, promise in zip(order, *noted, strict=True):
         if waits:
             name, details = None, []
             if why == WaitReason.SHORT_OF_SHARED:
-                details.append(f"shared resource {filled.system.shared_resources[other].name}")
+                details.append(
+                    f"shared resource {filled.problem.system.shared_resources[other].name}"
+                )
             elif why == WaitReason.BEYOND_QUEUE_DEPTH:
                 details.append("default_queue_depth")
             elif other != -1:

@@ -50,34 +50,8 @@ class Association(NamedTuple):
     user: int | None
 
 
-class Factors(NamedTuple):
-    """Priority factors of a job, each between 0 and 1.
-
-    Attributes
-    ----------
-    age
-        Wait so far over the maximum age.
-    size
-        Demand as a share of the system, or 1 less that.
-    fair_share
-        1 for a user without usage, towards 0 with usage beyond the share.
-    """
-
-    age: float
-    size: float
-    fair_share: float
-    partition: float
-    qos: float
-
-
-class _Constants(NamedTuple):
-    """Numbers of jobs with the same `_FIELDS`."""
-
-    user: int
-    account: int
-    shares: float
-    partition: float
-    qos: float
+_Constants = tuple[int, int, float, float, float]
+"""User, account, shares, and factors of partition and queue, of jobs with the same `_FIELDS`."""
 
 
 class AccountTree:
@@ -189,6 +163,8 @@ class MultifactorOrder:
     ----------
     core
         Users with their usage so far, and the formula.
+    users
+        Number of each user in the core.
     """
 
     @classmethod
@@ -197,13 +173,11 @@ class MultifactorOrder:
         return cls(params, context.system, context.partitions)
 
     def __init__(self, params: MultifactorParams, system: System, partitions: Partitions) -> None:
-        self._params = params
+        self.params = params
         self._partitions = partitions
         self._full_demand = system.full_demand
-        self._largest_priority = partitions.largest_priority
-        self._largest_qos = max(params.qos.values(), default=0.0)
         self.tree = AccountTree(params)
-        self._users: dict[Association, int] = {}
+        self.users: dict[Association, int] = {}
         self._known: dict[tuple[object, ...], _Constants] = {}
         self.core = Multifactor(
             age_weight=params.weights.age,
@@ -215,7 +189,11 @@ class MultifactorOrder:
             shares=self.tree.shares,
             undeclared=self.tree.undeclared,
         )
-        scale = _demand_of_core(system)
+        # The demand of a core, or of a unit of the first resource type without cores; without a
+        # total no job has a demand.
+        types = system.resource_types
+        total = system.totals[types.index(_CORE) if _CORE in types else 0]
+        scale = system.full_demand / total if total else 0.0
         for association, usage in self.tree.declared():
             self.core.declare(
                 self._user(association),
@@ -226,7 +204,7 @@ class MultifactorOrder:
 
     def job_started(self, job: RunningJob) -> None:
         """Record the start of a job."""
-        self.core.note_start(self._keys([job.waiting])[0], job.start_time)
+        self.core.note_start(self.keys([job.waiting])[0], job.start_time)
 
     def job_ended(self, job: RunningJob, end_time: int) -> None:
         """Record the end of a job.
@@ -236,130 +214,67 @@ class MultifactorOrder:
         end_time
             Its end, in seconds; ends come in ascending order.
         """
-        self.core.note_end(self._keys([job.waiting])[0], job.start_time, end_time)
+        self.core.note_end(self.keys([job.waiting])[0], job.start_time, end_time)
 
     def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
         """Return the queue by priority, the highest first."""
-        priorities = self.priorities(problem.now, problem.queue, problem.running)
-        return sorted(problem.queue, key=lambda job: -priorities[job.job_id])
-
-    def priorities(
-        self, now: int, queue: Sequence[WaitingJob], running: Sequence[RunningJob]
-    ) -> dict[int, float]:
-        """Return the priority of each queued job at an instant, in seconds."""
+        queue, running = problem.queue, problem.running
         submit_times = [job.submit_time for job in queue]
-        keys = self._keys(queue)
-        found = self.core.priorities(now, submit_times, keys, *self._usage_shares(running))
-        return {job.job_id: value for job, value in zip(queue, found, strict=True)}
-
-    def factors(
-        self, now: int, queue: Sequence[WaitingJob], running: Sequence[RunningJob]
-    ) -> dict[int, Factors]:
-        """Return the factors of each queued job at an instant, in seconds."""
-        shares = self.core.fair_shares(now, self._keys(queue), *self._usage_shares(running))
-        found = {}
-        for job in queue:
-            constants = self._constants(job.job)
-            age = min(1.0, (now - job.submit_time) / self._params.max_age)
-            size = float(self._sizes([job.demand])[0])
-            share = shares[constants.user]
-            found[job.job_id] = Factors(age, size, share, constants.partition, constants.qos)
-        return found
-
-    def fair_shares(
-        self, now: int, queue: Sequence[WaitingJob] = (), running: Sequence[RunningJob] = ()
-    ) -> dict[Association, float]:
-        """Return the fair-share factor of each user at an instant, in seconds."""
-        found = self.core.fair_shares(now, self._keys(queue), *self._usage_shares(running))
-        return {user: found[number] for user, number in self._users.items() if number < len(found)}
-
-    def usage(self, now: int, running: Sequence[RunningJob]) -> dict[Association, float]:
-        """Return the usage of each user at an instant, as demand × seconds, decayed to then.
-
-        A job with demand `r` that runs from `a` to `b` amounts, at an instant `t` from `b` on, to
-        ∫ r · 2^(−(t − τ) / h) dτ over [a, b], with `h` the half-life in seconds; to r · (b − a)
-        without one.
-        """
-        found = self.core.usage(now, *self._usage_shares(running))
-        return {user: found[number] for user, number in self._users.items() if number < len(found)}
+        starts = np.array([job.start_time for job in running], dtype=np.int64)
+        keys = self.keys(queue), self.keys([job.waiting for job in running])
+        found = self.core.priorities(problem.now, submit_times, *keys, starts)
+        ranked = zip(found, queue, strict=True)
+        return [job for _, job in sorted(ranked, key=lambda one: -one[0])]
 
     def column_keys(self, columns: JobColumns, demand: IntArray) -> IntArray:
         """Return the keys of jobs for the core, `[B, 7]`, from their demands, `[B]`."""
         fields = zip(*(columns.details.column(name).to_pylist() for name in _FIELDS), strict=True)
         return self._key_rows([self._constants_of(values) for values in fields], demand)
 
-    def _keys(self, jobs: Sequence[WaitingJob]) -> IntArray:
-        return self._key_rows(
-            [self._constants(waiting.job) for waiting in jobs], [job.demand for job in jobs]
-        )
+    def keys(self, jobs: Sequence[WaitingJob]) -> IntArray:
+        """Return the keys of jobs for the core, `[J, 7]`; see `hpcsched._core.Multifactor`."""
+        fields = (tuple(getattr(waiting.job, name) for name in _FIELDS) for waiting in jobs)
+        constants = [self._constants_of(values) for values in fields]
+        return self._key_rows(constants, [job.demand for job in jobs])
 
     def _key_rows(
         self, constants: Sequence[_Constants], demand: Sequence[int] | IntArray
     ) -> IntArray:
-        """Return the keys of jobs, `[J, 7]`; see `hpcsched._core.Multifactor`."""
-        weights = self._params.weights
+        weights = self.params.weights
         keys = np.empty((len(constants), 7), dtype=np.int64)
         if constants:
             users, accounts, shares, partition, qos = zip(*constants, strict=True)
             keys[:, 0], keys[:, 1] = users, accounts
             reals = keys[:, 2:].view(np.float64)
             reals[:, 0], reals[:, 1] = shares, np.array(demand, dtype=np.float64)
-            reals[:, 2] = weights.size * self._sizes(demand)
+            size = np.minimum(1.0, reals[:, 1] / float(self._full_demand))
+            reals[:, 2] = weights.size * (1.0 - size if self.params.favor_small else size)
             reals[:, 3] = weights.partition * np.array(partition)
             reals[:, 4] = weights.qos * np.array(qos)
         return keys
-
-    def _usage_shares(self, running: Sequence[RunningJob]) -> tuple[IntArray, IntArray]:
-        """Return the keys and starts of running jobs, `[K, 7]` and `[K]`."""
-        starts = np.array([job.start_time for job in running], dtype=np.int64)
-        return self._keys([job.waiting for job in running]), starts
-
-    def _sizes(
-        self, demand: Sequence[int] | IntArray
-    ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        share = np.minimum(1.0, np.array(demand, dtype=np.float64) / float(self._full_demand))
-        return 1.0 - share if self._params.favor_small else share
-
-    def _constants(self, job: Job) -> _Constants:
-        return self._constants_of(tuple(getattr(job, name) for name in _FIELDS))
 
     def _constants_of(self, values: tuple[object, ...]) -> _Constants:
         found = self._known.get(values)
         if found is None:
             fields: dict[str, Any] = dict(zip(_FIELDS, values, strict=True))
-            found = self._known[values] = self._new_constants(Job(0, 0, _NO_REQUEST, 0, **fields))
+            job = Job(0, 0, Request(0, ()), 0, **fields)
+            association, partition = self.tree.association(job), self._partitions.of(job)
+            priority = 0 if partition is None else partition.priority
+            found = self._known[values] = (
+                self._user(association),
+                self.tree.account_number(association),
+                self.tree.user_shares(association),
+                priority / self._partitions.largest_priority if priority else 0.0,
+                self._qos(job) / max(self.params.qos.values(), default=1.0),
+            )
         return found
 
-    def _new_constants(self, job: Job) -> _Constants:
-        association = self.tree.association(job)
-        partition = self._partitions.of(job)
-        priority = 0 if partition is None else partition.priority
-        qos = self._qos(job)
-        return _Constants(
-            self._user(association),
-            self.tree.account_number(association),
-            self.tree.user_shares(association),
-            priority / self._largest_priority if self._largest_priority else 0.0,
-            qos / self._largest_qos if self._largest_qos else 0.0,
-        )
-
     def _user(self, association: Association) -> int:
-        return self._users.setdefault(association, len(self._users))
+        return self.users.setdefault(association, len(self.users))
 
     def _qos(self, job: Job) -> float:
         """Return the priority of the job's queue: by its number, or else by its name."""
-        by_number = None if job.queue is None else self._params.qos.get(job.queue)
+        by_number = None if job.queue is None else self.params.qos.get(job.queue)
         if by_number is not None or job.queue_name is None:
             return by_number or 0.0
-        return self._params.qos.get(job.queue_name, 0.0)
-
-
-_NO_REQUEST = Request(0, ())
-
-
-def _demand_of_core(system: System) -> float:
-    """Return the demand of a core, or of a unit of the first resource type without cores."""
-    types = system.resource_types
-    total = system.totals[types.index(_CORE) if _CORE in types else 0]
-    # Without a total no job has a demand.
-    return system.full_demand / total if total else 0.0
+        return self.params.qos.get(job.queue_name, 0.0)

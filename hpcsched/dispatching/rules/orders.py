@@ -127,30 +127,14 @@ def run_time(job: WaitingJob) -> int:
     return job.predicted_run_time
 
 
-def shortest_job(job: WaitingJob) -> tuple[int, int]:
-    """Return the key of SJF: run time, then demand."""
-    return job.predicted_run_time, job.demand
-
-
-def longest_job(job: WaitingJob) -> tuple[int, int]:
-    """Return the key of LJF: run time, then demand, the largest first."""
-    return -job.predicted_run_time, -job.demand
-
-
-def smallest_area(job: WaitingJob) -> int:
-    """Return the key of SAF: area."""
-    return job.area
-
-
-def largest_area(job: WaitingJob) -> int:
-    """Return the key of LAF: area, the largest first."""
-    return -job.area
-
-
-def smallest_product(job: WaitingJob) -> tuple[int, int, int]:
-    """Return the key of SPF: area × run time, then area, then submit time."""
-    area = job.area
-    return area * job.predicted_run_time, area, job.submit_time
+KEYS: Mapping[str, Callable[[Any], Any]] = {
+    "sjf": lambda job: (job.predicted_run_time, job.demand),
+    "ljf": lambda job: (-job.predicted_run_time, -job.demand),
+    "saf": lambda job: job.area,
+    "laf": lambda job: -job.area,
+    "spf": lambda job: (job.area * job.predicted_run_time, job.area, job.submit_time),
+}
+"""Sort keys by name of the order; areas are demand × predicted run time."""
 
 
 @builtin(
@@ -164,7 +148,7 @@ def make_slowdown(params: SlowdownParams, _context: Context) -> WaitOver:
 @builtin("queue_order", "sjf", ShortestJobParams, summary="shortest job first")
 def make_shortest_job(params: ShortestJobParams, _context: Context) -> KeyOrder:
     """Create the queue order `sjf`."""
-    return KeyOrder(shortest_job if params.ties == "demand" else run_time)
+    return KeyOrder(KEYS["sjf"] if params.ties == "demand" else run_time)
 
 
 @builtin("queue_order", "ljf", summary="longest job first")
@@ -173,105 +157,63 @@ def make_shortest_job(params: ShortestJobParams, _context: Context) -> KeyOrder:
 @builtin("queue_order", "spf", summary="smallest area × run time first")
 def make_key_order(params: Any, _context: Context) -> KeyOrder:
     """Create the queue order of the name that is chosen."""
-    return KeyOrder(_KEYS[params.plugin_name])
-
-
-_KEYS: Mapping[str, Callable[[Any], Any]] = {
-    "ljf": longest_job,
-    "saf": smallest_area,
-    "laf": largest_area,
-    "spf": smallest_product,
-}
+    return KeyOrder(KEYS[params.plugin_name])
 
 
 _STEPS = 2**20
 """Resolution of the divisors of wait times: they are rounded to 2⁻²⁰ and scaled to integers."""
 
 
-def _cube_root(x: float) -> float:
-    return power(x, 1 / 3)
+def _log10(x: Any) -> Any:
+    return of_each(lambda one: log(one) / log(10.0), x)
 
 
-def _log2(x: float) -> float:
-    return log(x) / log(2.0)
+_FITTED: Mapping[str, tuple[Callable[[Any, Any], Any], float]] = {
+    "f1": (lambda run_time, processors: _log10(run_time) * processors, 870),
+    "f2": (lambda run_time, processors: np.sqrt(run_time) * processors, 2.56e4),
+    "f3": (lambda run_time, processors: run_time * processors, 6.86e6),
+    "f4": (lambda run_time, processors: run_time * np.sqrt(processors), 5.3e5),
+}
+"""Size of a job, and weight of log₁₀(submit time), whose sum is the key.
+
+They were fitted to schedules of small sets of jobs by Carastan-Santos and de Camargo, *Obtaining
+dynamic scheduling policies with simulation and machine learning*, SC 2017, table 3. Submit times
+are seconds since the trace's own second 0, and at least 1.
+"""
 
 
-def _log10(x: float) -> float:
-    return log(x) / log(10.0)
+def sized_order(name: str, system: System) -> QueueOrder:
+    """Return one of the orders by processors and run time: `wfp3`, `unicef`, `f1` to `f4`.
 
-
-def wfp3(system: System) -> QueueOrder:
-    """Return the order by (wait / run time)³ × processors, the largest first.
-
-    It favours large jobs and those that have waited long in relation to their run time. Source:
-    Tang, Lan, Desai, Buettner, *Fault-aware, utility-based job scheduling on Blue Gene/P systems*,
-    2009.
+    `wfp3` favours large jobs and those that have waited long in relation to their run time,
+    `unicef` small jobs; those of one processor come before all others once they have waited.
+    Source: Tang, Lan, Desai, Buettner, *Fault-aware, utility-based job scheduling on Blue Gene/P
+    systems*, 2009.
     """
-    # Cube roots have the same order: wait × ∛processors / run time.
-    return WaitOver(
-        lambda job: _parts(_run_time(job) / of_each(_cube_root, _processors(job, system)))
-    )
+    first = next(total for total in system.totals if total)
 
+    def sizes(job: Any) -> tuple[Any, Any]:
+        """Return run time and processors as real numbers."""
+        run_time = np.asarray(job.predicted_run_time, dtype=np.float64)
+        return run_time, np.asarray(job.demand, dtype=np.float64) * (first / system.full_demand)
 
-def unicef(system: System) -> QueueOrder:
-    """Return the order by wait / (run time × log₂ processors), the largest first.
+    def divisor(job: Any) -> Any:
+        run_time, processors = sizes(job)
+        if name == "unicef":
+            value = run_time * of_each(lambda one: log(one) / log(2.0), processors)
+        else:
+            # Cube roots have the same order: wait × ∛processors / run time.
+            value = run_time / of_each(lambda one: power(one, 1 / 3), processors)
+        return np.maximum(np.rint(value * _STEPS), 1).astype(np.int64)[()]
 
-    It favours small jobs; those of one processor come before all others once they have waited.
-    Source: as for `wfp3`.
-    """
-    return WaitOver(lambda job: _parts(_run_time(job) * of_each(_log2, _processors(job, system))))
-
-
-def f1(system: System) -> QueueOrder:
-    """Return the order by log₁₀(run time) × processors + 870 × log₁₀(submit time), ascending.
-
-    Notes
-    -----
-    F1 to F4 were fitted to schedules of small sets of jobs by Carastan-Santos and de Camargo,
-    *Obtaining dynamic scheduling policies with simulation and machine learning*, SC 2017, table 3.
-    Submit times are seconds since the trace's own second 0, and at least 1.
-    """
-    return _fitted(system, lambda r, n: of_each(_log10, r) * n, 870)
-
-
-def f2(system: System) -> QueueOrder:
-    """Return the order by √(run time) × processors + 25,600 × log₁₀(submit time), ascending."""
-    return _fitted(system, lambda r, n: np.sqrt(r) * n, 2.56e4)
-
-
-def f3(system: System) -> QueueOrder:
-    """Return the order by run time × processors + 6,860,000 × log₁₀(submit time), ascending."""
-    return _fitted(system, lambda r, n: r * n, 6.86e6)
-
-
-def f4(system: System) -> QueueOrder:
-    """Return the order by run time × √processors + 530,000 × log₁₀(submit time), ascending."""
-    return _fitted(system, lambda r, n: r * np.sqrt(n), 5.3e5)
-
-
-def _fitted(system: System, size: Any, weight: float) -> QueueOrder:
     def key(job: Any) -> Any:
+        size, weight = _FITTED[name]
         submit_time = np.asarray(job.submit_time, dtype=np.float64)
-        submitted = of_each(_log10, np.maximum(submit_time, 1))
-        value = size(_run_time(job), _processors(job, system)) + weight * submitted
+        value = size(*sizes(job)) + weight * _log10(np.maximum(submit_time, 1))
         # Numbers from 0 on are ordered as the integers that have the same bits.
         return np.asarray(value, dtype=np.float64).view(np.int64)[()]
 
-    return KeyOrder(key)
-
-
-def _run_time(job: Any) -> Any:
-    return np.asarray(job.predicted_run_time, dtype=np.float64)
-
-
-def _processors(job: Any, system: System) -> Any:
-    first = next(total for total in system.totals if total)
-    return np.asarray(job.demand, dtype=np.float64) * (first / system.full_demand)
-
-
-def _parts(value: Any) -> Any:
-    """Return a positive number in integer steps of 2⁻²⁰, at least one."""
-    return np.maximum(np.rint(value * _STEPS), 1).astype(np.int64)[()]
+    return KeyOrder(key) if name in _FITTED else WaitOver(divisor)
 
 
 @builtin("queue_order", "wfp3", summary="largest (wait / run time)³ × processors first")
@@ -290,8 +232,7 @@ def _parts(value: Any) -> Any:
 )
 def make_sized_order(params: Any, context: Context) -> QueueOrder:
     """Create the queue order of the name that is chosen for the scenario's system."""
-    made = {"wfp3": wfp3, "unicef": unicef, "f1": f1, "f2": f2, "f3": f3, "f4": f4}
-    return made[params.plugin_name](context.system)
+    return sized_order(params.plugin_name, context.system)
 
 
 @builtin(

@@ -1,16 +1,132 @@
 """Dispatcher `recorded`: the log's own schedule, with jobs started at their recorded times."""
 
-from typing import Self
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.decision import Decision
+from hpcsched.dispatching.decision import Decision, Reason
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.dispatching.recorded_due_times import MissingStart, RecordedStarts
 from hpcsched.dispatching.rules.core_rules import CoreRule, list_rule
 from hpcsched.dispatching.rules.orders import KeyOrder
-from hpcsched.dispatching.rules.rule_params import RecordedParams
-from hpcsched.errors import Finding, InputError
+from hpcsched.dispatching.rules.rule_params import MissingStart, RecordedParams
+from hpcsched.errors import Finding, InputError, Place
 from hpcsched.registration import FOLLOWS_RECORD, Context, builtin
+from hpcsched.workload.job import Job
+
+if TYPE_CHECKING:
+    from hpcsched.dispatching.problem import WaitingJob
+
+
+@dataclass(slots=True)
+class RecordedFigures:
+    """Deviation of a replay from the recorded starts.
+
+    Attributes
+    ----------
+    without_start
+        Number of these without a recorded start.
+    later
+        Number of these that started after their due time, for lack of room.
+    later_time
+        Sum of these delays, in seconds.
+    latest
+        Largest of these delays, in seconds.
+    """
+
+    jobs: int = 0
+    without_start: int = 0
+    later: int = 0
+    later_time: int = 0
+    latest: int = 0
+
+
+class RecordedStarts:
+    """Due times of queued jobs according to the log, and statistics of the actual starts.
+
+    Jobs before their due time are hidden from the dispatcher, which therefore sees no start early.
+
+    Parameters
+    ----------
+    waits
+        Recorded wait time of each job that has been read, in seconds; entries are removed as jobs
+        start.
+    missing_start
+        Treatment of jobs without a recorded start.
+    """
+
+    def __init__(self, waits: dict[int, int], log: str, missing_start: MissingStart) -> None:
+        self.figures = RecordedFigures()
+        self._waits = waits
+        self._log = log
+        self._missing_start = missing_start
+        self._due: dict[int, int] = {}
+
+    def due(self, job_id: int) -> int:
+        """Return the due time of a queued job, in seconds."""
+        return self._due[job_id]
+
+    def submitted(self, job: Job) -> None:
+        """Record a job that has joined the queue."""
+        wait = self._waits.get(job.job_id)
+        if wait is None and self._missing_start == "error":
+            message = (
+                f"job {job.job_id} has no recorded start at or after its submission; the parameter"
+                " 'missing_start' of the dispatcher 'recorded' says what else to do"
+            )
+            raise InputError(Finding("missing-start", message, Place(self._log)))
+        self._due[job.job_id] = job.submit_time + (wait or 0)
+
+    def started(self, job_id: int, start_time: int) -> None:
+        """Record the start of a job, and its delay.
+
+        Parameters
+        ----------
+        start_time
+            Actual start, in seconds.
+        """
+        # Never negative: a job is hidden from the dispatcher until it is due.
+        figures, late = self.figures, start_time - self._due[job_id]
+        figures.jobs += 1
+        figures.without_start += job_id not in self._waits
+        if late:
+            figures.later += 1
+            figures.later_time += late
+            figures.latest = max(figures.latest, late)
+
+    def left(self, job_id: int) -> None:
+        """Remove a job that has left the system."""
+        self._due.pop(job_id, None)
+        self._waits.pop(job_id, None)
+
+    def held_back(self, queue: "Iterable[WaitingJob]", now: int) -> dict[int, Reason]:
+        """Return the reasons of the queued jobs before their due time, by job number.
+
+        Parameters
+        ----------
+        now
+            Simulated time, in seconds.
+        """
+        due = {job.job_id: self._due[job.job_id] for job in queue}
+        return {
+            job_id: Reason(job_id, "recorded_later", time=time)
+            for job_id, time in due.items()
+            if time > now
+        }
+
+
+@runtime_checkable
+class FollowsRecord(Protocol):
+    """Protocol of a dispatcher that starts jobs at the times recorded in a log."""
+
+    def follow_record(self, waits: dict[int, int], log: str) -> RecordedStarts:
+        """Adopt the wait times of a log.
+
+        Parameters
+        ----------
+        waits
+            Wait times by job number, in seconds; filled in as the log is read.
+        """
 
 
 @builtin("dispatcher", "reject", summary="refuses every job: measures the simulator alone")

@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from hpcsched.dispatching.recorded_due_times import MissingStart
 from hpcsched.parameters import (
     Duration,
     Listed,
@@ -17,6 +16,9 @@ from hpcsched.parameters import (
 from hpcsched.registration import Caution
 from hpcsched.system.system import System
 from hpcsched.workload.job import WaitClass
+
+MissingStart = Literal["error", "submission"]
+"""Treatment of a job without a recorded start: an error, or due at its submission."""
 
 ClassNumber = Annotated[int, Field(strict=False)]
 """Number of a queue or partition, or number of units, as a key; keys of a scenario are texts."""
@@ -88,7 +90,7 @@ class PlacingParams(Params):
     )
 
 
-class ListParams(Params):
+class ListParams(PlacingParams):
     """Parameters of list scheduling."""
 
     order: Annotated[Any, Selects("queue_order")] = Field(
@@ -104,9 +106,6 @@ class ListParams(Params):
         None,
         ge=0,
         description="With backfill, maximum number of reservations per round; no limit by default.",
-    )
-    allocator: Annotated[Any, Selects("allocator")] = Field(
-        "first-fit", description="Allocator, which chooses the nodes of a job."
     )
 
     @model_validator(mode="after")

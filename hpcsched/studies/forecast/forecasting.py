@@ -16,12 +16,12 @@ from hpcsched.runs.replaying import Workload, read_workload
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import Scenario
 from hpcsched.scenario.faults import sentence
-from hpcsched.simulation.limits import Limits
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_branches import LaterJobs, ReplayBranch, branches
+from hpcsched.simulation.replay_eligibility import Limits
 from hpcsched.studies.forecast.future_samples import ArrivalHistory, RunTimeHistory
-from hpcsched.system.space import units_that_fit
+from hpcsched.system.space import idle_room
 from hpcsched.system.system import IntArray, Request, System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_batches import (
@@ -397,7 +397,7 @@ def job_supposed(
         job, refused_by = Limits(partitions, system).admit(job)
         if refused_by is not None:
             raise InputError(Finding("refused", f"the job is refused: {refused_by}", key="--if"))
-    if not units_that_fit(system, system.capacity.T, job.request).sum() >= job.units:
+    if idle_room(system, job.request).units < job.units:
         message = "the job does not fit on the system, even if it is idle"
         raise InputError(Finding("too-large", message, key="--if"))
     return job

@@ -54,13 +54,13 @@ class Header(BaseModel):
     Attributes
     ----------
     uniform_request
-        Unit request of every job, where free resources are stated as slots; None where by node.
+        Unit request of every job, where all are equal and counting units is exact; None otherwise.
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
     format: Literal["hpcsched-instances"]
-    version: Literal[2]
+    version: Literal[3]
     hpcsched: str
     scenario_name: str
     scenario: str
@@ -71,7 +71,7 @@ class Header(BaseModel):
     @model_validator(mode="after")
     def _check_request(self) -> Self:
         request, types = self.uniform_request, self.system.build().resource_types
-        # Slots count the resources of nodes alone, so a draw from a shared resource would not be
+        # Units count the resources of nodes alone, so a draw from a shared resource would not be
         # seen.
         if request is not None and (
             self.system.shared_resources or len(request) != len(types) or not any(request)
@@ -89,7 +89,7 @@ def header_of(
     """Return the header for the problems of a replay of this scenario."""
     return Header(
         format="hpcsched-instances",
-        version=2,
+        version=3,
         hpcsched=__version__,
         scenario_name=scenario.name,
         scenario=resolved_yaml(scenario),
@@ -104,7 +104,7 @@ class InstancesWriter:
 
     def __init__(self, path: Path, packed: gzip.GzipFile, header: Header) -> None:
         self._path, self._packed = path, packed
-        self._encoder = Encoder(aggregated=header.uniform_request is not None)
+        self._encoder = Encoder()
         self.written = 0
         packed.write(as_line(header.model_dump(mode="json")))
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from operator import index
 from typing import Annotated, Any, NamedTuple
 
@@ -19,15 +19,13 @@ from hpcsched.parameters import LARGEST
 from hpcsched.scenario.faults import sentence
 from hpcsched.scenario.key_path import show_key_path
 from hpcsched.simulation.check import check_allocation
-from hpcsched.simulation.occupancy import idle_system
 from hpcsched.system.shared_resources import longest_stay
 from hpcsched.system.space import (
-    Allocation,
     NodeAllocation,
+    NodeSpace,
     OvercommitError,
-    SlotAllocation,
+    idle_room,
     most_draw,
-    units_that_fit,
 )
 from hpcsched.system.system import Request, System, is_constrained
 from hpcsched.workload.job import BOUNDS, NUMBERED, TEXTS, Job, bounded_request
@@ -69,13 +67,12 @@ class JobLine(Line):
 
 
 class PlacedLine(Line):
-    """Start and places of a running job: intervals of slots, or nodes with the units on each."""
+    """Start and places of a running job: nodes with the units on each."""
 
     job_id: Whole
     start_time: Whole
-    slots: tuple[tuple[Node, Node], ...] | None = None
-    nodes: tuple[Node, ...] | None = None
-    node_units: tuple[Count, ...] | None = None
+    nodes: tuple[Node, ...]
+    node_units: tuple[Count, ...]
 
 
 class ProblemLine(Line):
@@ -121,14 +118,12 @@ _BOUNDS = sorted(BOUNDS, key=lambda column: column.kind == "numbers")
 class Encoder:
     """Writer of the lines of a file, one after another (see `ProblemLine`).
 
-    It remembers the last problem alone. Equal problems give equal bytes. Either all problems are
-    `aggregated`, with allocations of slots, or none.
+    It remembers the last problem alone. Equal problems give equal bytes.
     """
 
-    def __init__(self, *, aggregated: bool) -> None:
-        self._aggregated = aggregated
+    def __init__(self) -> None:
         self._jobs: Mapping[int, WaitingJob] = {}
-        self._placed: Mapping[int, tuple[int, Allocation]] = {}
+        self._placed: Mapping[int, tuple[int, NodeAllocation]] = {}
 
     def encode(self, problem: DispatchingProblem) -> bytes:
         """Return the line of a problem, with its end."""
@@ -152,21 +147,20 @@ class Encoder:
         if described:
             content["jobs"] = [_job(waiting) for waiting in described.values()]
         if newly:
-            content["placed"] = [self._place(running) for running in newly]
+            content["placed"] = [
+                {
+                    "job_id": running.job_id,
+                    "start_time": running.start_time,
+                    "nodes": running.allocation.nodes,
+                    "node_units": running.allocation.units,
+                }
+                for running in newly
+            ]
         if problem.running:
             content["running"] = [(job.job_id, job.predicted_end_time) for job in problem.running]
         content["queue"] = [job.job_id for job in problem.queue]
         self._jobs, self._placed = jobs, placed
         return as_line(content)
-
-    def _place(self, running: RunningJob) -> dict[str, Any]:
-        allocation = running.allocation
-        where: dict[str, Any]
-        if self._aggregated and isinstance(allocation, SlotAllocation):
-            where = {"slots": allocation.intervals}
-        else:
-            where = {"nodes": allocation.nodes, "node_units": allocation.units}
-        return {"job_id": running.job_id, "start_time": running.start_time, **where}
 
 
 def as_line(content: Mapping[str, Any]) -> bytes:
@@ -202,7 +196,7 @@ class _Placed(NamedTuple):
     """A running job: start time, allocation, and request."""
 
     start_time: int
-    allocation: Allocation
+    allocation: NodeAllocation
     request: Request
 
 
@@ -220,7 +214,7 @@ class Decoder:
         self._system = system
         self._request = uniform_request
         self._objective = objective
-        self._occupancy = idle_system(system, uniform_request)
+        self._space = NodeSpace(system)
         self._jobs: dict[int, WaitingJob] = {}
         self._placed: dict[int, _Placed] = {}
 
@@ -247,7 +241,7 @@ class Decoder:
         new = {job.job_id for job in line.jobs} | {place.job_id for place in line.placed}
         for job_id in [i for i in self._placed if i not in ends or i in new]:
             gone = self._placed.pop(job_id)
-            self._occupancy.release(gone.allocation, gone.request)
+            self._space.release(gone.allocation, gone.request)
         for number, place in enumerate(line.placed):
             self._place(place, f"placed[{number}]", ends, line.now)
         running = []
@@ -266,6 +260,8 @@ class Decoder:
                     end, job_id, placed.start_time, waiting.units, placed.allocation, waiting
                 )
             )
+        available = self._space.available.copy()
+        available.flags.writeable = False
         return DispatchingProblem(
             line.now,
             line.round,
@@ -273,8 +269,15 @@ class Decoder:
             tuple(running),
             self._system,
             self._objective,
-            *self._occupancy.snapshot(),
+            available,
+            None if self._request is None else self._free_units(running),
         )
+
+    def _free_units(self, running: Sequence[RunningJob]) -> int:
+        """Return the number of free units where all are equal."""
+        assert self._request is not None
+        room = idle_room(self._system, Request(1, self._request)).units
+        return room - sum(job.units for job in running)
 
     def _waiting(self, line: JobLine, where: str, now: int) -> WaitingJob:
         request = bounded_request(line.units, line.unit_request, vars(line), line.shared_requests)
@@ -294,13 +297,12 @@ class Decoder:
         if len(amounts) != len(system.resource_types) or not any(amounts):
             types = ", ".join(system.resource_types)
             yield f"unit_request: expected amounts of {types}, found {list(amounts)}"
-        # In a file of slots every slot has room for this request alone; any other would be placed
-        # wrongly.
+        # Any other request would be counted wrongly.
         if self._request is not None and (is_constrained(request) or amounts != self._request):
             yield f"expected {list(self._request)} per unit on any node, as the header says of all"
         if request.allowed_nodes and max(request.allowed_nodes) >= system.node_count:
             yield f"allowed_nodes: expected nodes from 0 to {system.node_count - 1}"
-        room = int(units_that_fit(system, system.capacity.T, request).sum())
+        room = idle_room(system, request).units
         if request.units > room:
             yield f"units: expected at most {room}, which fit on the system, found {request.units}"
         drawn = {name for name, _ in request.shared_requests}
@@ -321,22 +323,13 @@ class Decoder:
                 f" started at {line.start_time}"
             )
         request = self._jobs[line.job_id].request
-        slot_map = self._occupancy.slot_map
-        allocation: Allocation
-        # The last comparison is true where both are None, as beside slots they must be.
-        if line.slots is not None and slot_map is not None and line.nodes is line.node_units:
-            allocation = SlotAllocation(line.slots, slot_map)
-        elif line.slots is None and line.nodes is not None and line.node_units is not None:
-            allocation = NodeAllocation(line.nodes, line.node_units)
-        else:
-            wanted = "nodes and node_units" if slot_map is None else "slots"
-            raise ValueError(f"{where}: expected {wanted}, found other keys or none")
+        allocation = NodeAllocation(line.nodes, line.node_units)
         try:
-            checked = check_allocation(self._system, allocation, request, slot_map)
-            claimed = self._occupancy.claim(checked, request)
+            check_allocation(self._system, allocation, request)
+            self._space.claim(allocation, request)
         except OvercommitError as error:
             node = self._system.node_name(error.node)
             raise ValueError(f"{where}: job {line.job_id}, node {node}: {error}") from None
         except ValueError as error:
             raise ValueError(f"{where}: job {line.job_id}: {error}") from None
-        self._placed[line.job_id] = _Placed(line.start_time, claimed, request)
+        self._placed[line.job_id] = _Placed(line.start_time, allocation, request)

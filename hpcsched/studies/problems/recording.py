@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher
-from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.problem import Dispatcher, DispatchingProblem
 from hpcsched.errors import Finding, HpcschedError, InputError
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.monitor import share_done

@@ -15,8 +15,7 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher
-from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.problem import Dispatcher, DispatchingProblem, WaitingJob
 from hpcsched.errors import DecisionError, Finding, HpcschedError, InputError
 from hpcsched.plugin_faults import named
 from hpcsched.plugins import manager

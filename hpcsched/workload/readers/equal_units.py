@@ -5,8 +5,8 @@ from functools import lru_cache
 from math import gcd
 from typing import Literal, NamedTuple
 
-from hpcsched.system.space import slots_per_node
-from hpcsched.system.system import System
+from hpcsched.system.space import units_on_idle
+from hpcsched.system.system import Request, System
 from hpcsched.workload.readers.policies import UnusableError
 
 _DIVISIBLE = "mem"
@@ -84,7 +84,7 @@ def processors_per_node(system: System, request: tuple[int, ...]) -> int:
     """
     largest = max(range(len(system.groups)), key=lambda k: system.groups[k].count)
     first = sum(group.count for group in system.groups[:largest])
-    return int(slots_per_node(system, request)[first])
+    return int(units_on_idle(system, Request(1, request))[first])
 
 
 @lru_cache(maxsize=4096)

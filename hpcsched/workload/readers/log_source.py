@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from hpcsched._core import RecordChecks, Verdict
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.system.space import Rooms
+from hpcsched.system.space import idle_room
 from hpcsched.system.system import IntArray, Request, System
 from hpcsched.workload import job as jobs_read
 from hpcsched.workload.job import LONGEST, NUMBERED, TEXTS, TracedJob, time_fault
@@ -257,7 +257,7 @@ class LogSource(ABC):
         self.names: dict[int, NamesSeen] = {}
         self._policies = policies
         self._waits: dict[int, int] | None = None
-        self._rooms = Rooms(system)
+        self._system = system
 
     @property
     def comments(self) -> Sequence[str]:
@@ -512,7 +512,7 @@ class LogSource(ABC):
             Declared amounts of a unit.
         """
         try:
-            room = self._rooms.room_for(request)
+            room = idle_room(self._system, request).units
         except ValueError as error:
             raise UnusableError("malformed", str(error)) from None
         if request.units <= room:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from hpcsched.errors import Finding, InputError
-from hpcsched.system.space import Rooms
-from hpcsched.system.system import Request, System
+from hpcsched.system.space import room_for
+from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.trace_source import TraceAccount
 
@@ -46,12 +46,12 @@ class SyntheticSource:
 
     def jobs(self) -> Iterator[TracedJob]:
         """Yield the jobs by ascending submit time, the same ones at each call."""
-        account, rooms = TraceAccount(), Rooms(self._system)
+        account = TraceAccount()
         self.account = account
         for traced in self._generate():
             account.read += 1
             # Restrictions of placement are left aside, as in the log that a workload mimics.
-            if traced.job.units > rooms.room_for(Request(1, traced.job.unit_request)):
+            if traced.job.units > room_for(self._system, traced.job.unit_request):
                 account.skipped["larger_than_system"] += 1
                 continue
             account.submitted += 1

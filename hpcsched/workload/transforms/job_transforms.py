@@ -19,7 +19,7 @@ from hpcsched.parameters import (
     parse_amount,
 )
 from hpcsched.registration import KEEPS_REQUESTS, KEEPS_WAITS, Context, builtin
-from hpcsched.system.space import Rooms, asking
+from hpcsched.system.space import asking, idle_room, most_of
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.synthetic.draws import Draws
 from hpcsched.workload.trace_calendar import Span
@@ -264,7 +264,6 @@ class Attach:
         self._seed = context.seed
         self._system = context.system
         self._resource = context.system.resource_types.index(params.resource)
-        self._rooms = Rooms(context.system)
 
     def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
         """Yield the jobs."""
@@ -274,9 +273,9 @@ class Attach:
             # A request in the trace takes precedence over a drawn one.
             wanted = 0 if job.unit_request[resource] else self._wanted(job)
             request = asking(job.request, resource, wanted)
-            if wanted and self._rooms.room_for(request) < job.units:
+            if wanted and idle_room(self._system, request).units < job.units:
                 account.clip(f"{name}_too_large")
-                wanted = self._rooms.most_of(job.request, resource, wanted)
+                wanted = most_of(self._system, job.request, resource, wanted)
                 request = asking(job.request, resource, wanted)
             if wanted:
                 account.change(f"{name}_attached")

@@ -23,10 +23,10 @@ from hpcsched.dispatching.planning.search_objective import (
 )
 from hpcsched.dispatching.planning.selection import SelectionOptions
 from hpcsched.dispatching.rules.orders import (
+    KEYS,
     ArrivalOrder,
     KeyOrder,
     QueueOrder,
-    shortest_job,
     slowdown_order,
 )
 from hpcsched.dispatching.search.order_search import OrderSearch, random_state
@@ -61,7 +61,7 @@ class Scripted:
 
 
 SOME = Budget(0.01)
-ARRIVAL_AND_SHORTEST: tuple[QueueOrder, ...] = (ArrivalOrder(), KeyOrder(shortest_job))
+ARRIVAL_AND_SHORTEST: tuple[QueueOrder, ...] = (ArrivalOrder(), KeyOrder(KEYS["sjf"]))
 
 
 def cp_dispatcher(

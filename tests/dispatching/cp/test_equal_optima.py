@@ -192,7 +192,7 @@ def check_order(optima: Optima, given: RandomProblem, counts: Compared) -> None:
     if idle:
         assert counted == placed
     counts.problems["idle" if idle else "busy"] += 1
-    counts.problems["slots"] += given.problem.free_slots is not None
+    counts.problems["slots"] += given.problem.free_units is not None
     counts.problems["shared resources"] += bool(given.reference.shared)
     counts.problems["unequal nodes"] += len(set(given.reference.capacity)) > 1
     counts.problems["HCP'19 below PCP'19"] += first < counted

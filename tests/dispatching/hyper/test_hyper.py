@@ -7,7 +7,6 @@ from typing import Any
 from hypothesis import given
 
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher, JobEventObserver
 from hpcsched.dispatching.hyper.hyper_dispatcher import (
     Hyper,
     Member,
@@ -17,9 +16,8 @@ from hpcsched.dispatching.hyper.hyper_dispatcher import (
 )
 from hpcsched.dispatching.hyper.params import HyperParams
 from hpcsched.dispatching.objectives import WaitTime
-from hpcsched.dispatching.problem import DispatchingProblem, Objective
-from hpcsched.dispatching.rules.core_rules import easy_rule
-from hpcsched.dispatching.rules.orders import KeyOrder, shortest_job
+from hpcsched.dispatching.problem import Dispatcher, DispatchingProblem, JobEventObserver, Objective
+from hpcsched.dispatching.rules.orders import KEYS, KeyOrder
 from hpcsched.prediction.predictor import OneSecond
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.rehearsal import Rehearsals
@@ -27,10 +25,10 @@ from hpcsched.system.system import IntArray, System
 from hpcsched.testing import audit_replay
 from hpcsched.workload.job_batches import JobColumns
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partitions
-from tests.builders import ALLOCATORS, alike, replay, traced
+from tests.builders import ALLOCATORS, alike, easy_rule, replay, traced
 from tests.strategies import mixed_workloads, tries
 
-ORDERS: dict[str, tuple[Any, ...]] = {"easy": (), "sjf": (KeyOrder(shortest_job),)}
+ORDERS: dict[str, tuple[Any, ...]] = {"easy": (), "sjf": (KeyOrder(KEYS["sjf"]),)}
 
 
 @dataclass(frozen=True)

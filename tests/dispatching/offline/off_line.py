@@ -22,8 +22,8 @@ from hpcsched.dispatching.offline.planner import ReplaysPlan, plan_offline
 from hpcsched.dispatching.problem import Objective
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.errors import InputError
-from hpcsched.simulation.occupancy import idle_system
 from hpcsched.simulation.records import JobRecord
+from hpcsched.system.space import room_for
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from tests.builders import replay
@@ -61,7 +61,9 @@ def problem(
     request: tuple[int, ...] | None = None,
 ) -> OfflineProblem:
     """Return the question of a whole trace; `request` is that of all units, if there is one."""
-    return problem_of(jobs, system, objective, idle_system(system, request).snapshot())
+    return problem_of(
+        jobs, system, objective, None if request is None else room_for(system, request)
+    )
 
 
 def planned(

@@ -2,9 +2,9 @@
 
 from hpcsched.dispatching.planning.node_choice import (
     can_be_counted,
-    counted_slots,
     counted_units,
     ends_of,
+    equal_units,
 )
 from hpcsched.testing import make_problem, make_system
 
@@ -17,12 +17,12 @@ TABLE = """
 """
 
 
-def test_slots() -> None:
+def test_equal_units() -> None:
     """At 10 job 1 ends in 30; job 2, predicted to end at 7, is taken to end in a second."""
     problem = make_problem(SYSTEM, TABLE, now=10, aggregated=True)
     assert [(end, job.job_id) for end, job in ends_of(problem, overdue=True)] == [(11, 2), (40, 1)]
-    assert counted_slots(problem, overdue=True) == (3, 8, [(1, 2), (30, 3)], 31)
-    assert counted_slots(problem, overdue=False) == (3, 8, [(30, 3)], 30)
+    assert equal_units(problem, overdue=True) == (3, 8, [(1, 2), (30, 3)], 31)
+    assert equal_units(problem, overdue=False) == (3, 8, [(30, 3)], 30)
 
 
 def test_units_on_nodes() -> None:

@@ -15,7 +15,7 @@ from hpcsched.dispatching.planning.model_data import Plan
 from hpcsched.dispatching.planning.plan_execution import NO_NODES, NOTHING_RUNS, planned_reasons
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.dispatching.rules.workspace import open_workspace
+from hpcsched.dispatching.rules.core_calls import open_workspace
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import RoundRecord
 from hpcsched.system.space import NodeAllocation

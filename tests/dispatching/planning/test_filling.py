@@ -14,7 +14,7 @@ from hpcsched.dispatching.planning.plan_improver import ListPlanner
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.dispatching.rules.allocators import KeepScarce
-from hpcsched.dispatching.rules.core_calls import CoreCalls, starts_of
+from hpcsched.dispatching.rules.core_calls import ProblemState
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, System, shape_key
 from hpcsched.testing import make_problem, make_system, sample_workloads
@@ -177,9 +177,9 @@ def test_against_a_plan_second_by_second(given_round: Round, data: st.DataObject
             expected.append(Start(job.job_id, where))
 
     order = [*now, *(job for _, job in planned), *beyond]
-    core = CoreCalls(Rule.BESIDE_PLAN, given_round.allocator)
-    filled = core.fill(problem, order)
+    filled = ProblemState(Rule.BESIDE_PLAN, given_round.allocator)
+    filled.fill(problem, order)
     times = {job.job_id: start for start, job in planned}
-    filled.set_reservations(order, times, places)
-    core.start_beside_plan(problem, order, len(now), len(now) + len(planned))
-    assert starts_of(order, filled) == (*starts, *expected)
+    filled.set_reservations(times, places)
+    filled.state.start_beside_plan(filled.asked, len(now), len(now) + len(planned))
+    assert filled.starts() == (*starts, *expected)

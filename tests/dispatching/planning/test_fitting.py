@@ -4,7 +4,7 @@ from hpcsched.dispatching.planning.planning_dispatcher import all_fit, nothing_f
 from hpcsched.dispatching.planning.selection import SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.dispatching.rules.workspace import open_workspace
+from hpcsched.dispatching.rules.core_calls import open_workspace
 from hpcsched.testing import make_problem, make_system
 
 COUNTED = SelectionOptions("all", 100, None, counted=True)

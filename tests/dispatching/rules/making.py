@@ -3,18 +3,19 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher
+from hpcsched.dispatching.problem import Dispatcher
 from hpcsched.dispatching.rules.allocators import Balanced, Hybrid, Weighted
-from hpcsched.dispatching.rules.core_rules import (
-    CoreRule,
+from hpcsched.dispatching.rules.core_rules import CoreRule, list_rule
+from hpcsched.dispatching.rules.orders import ExpectedWaitOrder
+from tests.builders import (
+    ALLOCATORS,
+    ORDERS,
     conservative_rule,
     easy_rule,
-    list_rule,
+    lists,
     relaxed_rule,
     slack_rule,
 )
-from hpcsched.dispatching.rules.orders import ExpectedWaitOrder
-from tests.builders import ALLOCATORS, ORDERS, lists
 
 Make = Callable[[], Dispatcher]
 

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from hpcsched.dispatching.allocator import Allocator, Room
 from hpcsched.dispatching.decision import NOTHING
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.dispatching.rules.core_rules import OPTIONS, easy_rule, list_rule
+from hpcsched.dispatching.rules.core_rules import list_rule
 from hpcsched.dispatching.rules.orders import ArrivalOrder
 from hpcsched.simulation.observer import Observer
-from hpcsched.system.space import Interval, NodeAllocation
+from hpcsched.system.space import NodeAllocation
 from hpcsched.testing import make_problem, make_system
-from tests.builders import ALLOCATORS, Told, alike, replay
+from tests.builders import ALLOCATORS, OPTIONS, Told, alike, easy_rule, replay
 from tests.strategies import mixed_workloads, tries, uniform_workloads
 
 
@@ -30,22 +30,6 @@ class Passes:
         """Keep the room and do as the other."""
         self.rooms.append(room)
         return self._other.allocate(units, room)
-
-
-class Highest(FirstFit):
-    """Takes the highest slots."""
-
-    def allocate_slots(self, units: int, free: list[Interval]) -> tuple[Interval, ...]:
-        """Take slots from the end."""
-        chosen: list[Interval] = []
-        while units:
-            low, high = free.pop()
-            first = max(low, high - units)
-            chosen.insert(0, (first, high))
-            units -= high - first
-            if first > low:
-                free.append((low, first))
-        return tuple(chosen)
 
 
 class Listener(Observer):
@@ -122,20 +106,6 @@ def test_what_an_allocator_is_shown(aggregated: bool) -> None:
     assert second.available.tolist() == [[1, 3], [0, 1]]
     assert first.unit_request == (2, 1)
     assert first.problem is given
-
-
-def test_an_allocator_that_chooses_slots() -> None:
-    """Of slots 0 to 7 job 1 has 0 and 1; job 2 gets 5 to 7, then job 3 gets 4, the next highest."""
-    table = """
-    job_id  units  core  requested_time  start_time
-    1       2      1     10              0
-    2       3      1     5               -
-    3       1      1     5               -
-    """
-    starts = (
-        easy_rule(Highest()).dispatch(make_problem(alike(8, core=1), table, aggregated=True)).starts
-    )
-    assert [start.allocation.nodes for start in starts] == [(5, 6, 7), (4,)]
 
 
 def test_nothing_waits() -> None:

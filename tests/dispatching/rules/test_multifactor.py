@@ -22,6 +22,7 @@ from hpcsched.system.system import Request
 from hpcsched.workload.job import Job
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partition, Partitions
 from tests.builders import NoObjective, alike, lists, replay, traced
+from tests.dispatching.rules.multifactor_factors import factors_of, priorities_of, used_by
 from tests.docs.pages import ROOT
 from tests.strategies import tries
 
@@ -58,7 +59,7 @@ def problem(
     queue: tuple[WaitingJob, ...], run: tuple[RunningJob, ...] = (), now: int = NOW
 ) -> DispatchingProblem:
     """Return a problem."""
-    return DispatchingProblem(now, 1, queue, run, SYSTEM, NoObjective())
+    return DispatchingProblem(now, 1, queue, run, SYSTEM, NoObjective(), SYSTEM.capacity.T)
 
 
 def seen(
@@ -139,7 +140,7 @@ def test_the_worked_example() -> None:
     order.job_started(runs)
     queue = tuple(waiting(*row[:5]) for row in EXAMPLE)
     asked = problem(queue, (runs,))
-    found = order.priorities(*seen(asked))
+    found = priorities_of(order, *seen(asked))
     assert found == pytest.approx({row[0]: row[5] for row in EXAMPLE}, rel=1e-12)
     assert [job.job_id for job in order.sort(asked)] == IN_ORDER
 
@@ -152,7 +153,7 @@ def test_a_queue_by_its_name() -> None:
         job._replace(job=job.job._replace(queue_name=name))
         for job, name in zip(queue, ("high", "high", "low"), strict=True)
     )
-    found = order.factors(*seen(problem(named)))
+    found = factors_of(order, *seen(problem(named)))
     assert [found[k].qos for k in (1, 2, 3)] == [1, 0.25, 0]
 
 
@@ -161,7 +162,7 @@ def test_without_a_history_what_runs_counts() -> None:
     order = MultifactorOrder(params(), SYSTEM, NO_PARTITIONS)
     queue = (waiting(1, 3, 0, 1, 1), waiting(2, 2, 0, 1, 1))
     asked = problem(queue, (running(103, 3, 2900, 8), running(104, 5, 2900, 8)))
-    shares = [f.fair_share for f in order.factors(*seen(asked)).values()]
+    shares = [f.fair_share for f in factors_of(order, *seen(asked)).values()]
     # Three users: half of the usage for a third of the shares.
     assert shares == pytest.approx([2**-1.5, 1.0])
     assert [job.job_id for job in order.sort(asked)] == [2, 1]
@@ -172,7 +173,7 @@ def test_small_jobs_first() -> None:
     queue = (waiting(1, 1, 0, 8, 1), waiting(2, 1, 0, 1, 1))
     for favor_small, sizes in ((False, [0.8, 0.1]), (True, [0.2, 0.9])):
         order = MultifactorOrder(params(favor_small=favor_small), SYSTEM, NO_PARTITIONS)
-        factors = order.factors(*seen(problem(queue))).values()
+        factors = factors_of(order, *seen(problem(queue))).values()
         assert [f.size for f in factors] == pytest.approx(sizes)
 
 
@@ -182,13 +183,13 @@ def test_weights_are_those_of_the_example_in_slurm_s_documentation_unless_given(
     # User 1 has used all there is, and job 1 wants the whole system: only its size counts.
     wide = waiting(1, 1, 0, 10, 1)
     runs = (running(103, 1, 2000, 10), running(104, 1, 2000, 10))
-    (priority,) = order.priorities(NOW, [wide], runs).values()
+    (priority,) = priorities_of(order, NOW, [wide], runs).values()
     assert priority == pytest.approx(1000 + 10000 * 2**-1)
     old = waiting(2, 2, 604_800, 10, 1)
-    (priority,) = order.priorities(NOW, [old], ()).values()
+    (priority,) = priorities_of(order, NOW, [old], ()).values()
     assert priority == 1000 + 1000 + 10000
     short = MultifactorOrder(params(qos={"1": 4}), SYSTEM, PARTITIONS)
-    (priority,) = short.priorities(NOW, [old], ()).values()
+    (priority,) = priorities_of(short, NOW, [old], ()).values()
     assert priority == 1000 + 1000 + 10000 + 1000 + 1000
 
 
@@ -201,7 +202,7 @@ def test_spans_are_a_week_unless_given() -> None:
     order.job_started(ended)
     order.job_ended(ended, NOW - week)
     runs = running(104, 2, NOW - 1000, 4)
-    factors = order.factors(*seen(problem(queue, (runs,))))
+    factors = factors_of(order, *seen(problem(queue, (runs,))))
     assert [factors[1].age, factors[2].age] == [0.5, 0]
     # User 1 has used 8 × ½, user 2 as much: half of the usage for half of the shares.
     assert [factors[1].fair_share, factors[2].fair_share] == [pytest.approx(0.5, rel=1e-12)] * 2
@@ -212,9 +213,9 @@ def test_what_nobody_speaks_of_counts_nothing() -> None:
     queue = (waiting(1, 1, 0, 1, 1), waiting(2, 1, 0, 1, 3))
     short = Partitions((Partition("short", {"queue": frozenset({1})}, priority=10),))
     for partitions, expected in ((NO_PARTITIONS, [0, 0]), (short, [1, 0])):
-        factors = (
-            MultifactorOrder(params(), SYSTEM, partitions).factors(*seen(problem(queue))).values()
-        )
+        factors = factors_of(
+            MultifactorOrder(params(), SYSTEM, partitions), *seen(problem(queue))
+        ).values()
         assert [f.partition for f in factors] == expected
         assert [f.qos for f in factors] == [0, 0]
 
@@ -222,7 +223,7 @@ def test_what_nobody_speaks_of_counts_nothing() -> None:
 def test_a_share_of_nothing() -> None:
     """A user whose share is 0 has a factor of 0, before any usage too."""
     order = MultifactorOrder(params(shares={"1": 0}), SYSTEM, NO_PARTITIONS)
-    factors = order.factors(*seen(problem((waiting(1, 1, 0, 1, 1), waiting(2, 2, 0, 1, 1)))))
+    factors = factors_of(order, *seen(problem((waiting(1, 1, 0, 1, 1), waiting(2, 2, 0, 1, 1)))))
     assert [factors[1].fair_share, factors[2].fair_share] == [0, 1]
 
 
@@ -231,15 +232,15 @@ def test_users_of_unknown_number_share() -> None:
     order = MultifactorOrder(params(), SYSTEM, NO_PARTITIONS)
     queue = (waiting(1, None, 0, 1, 1), waiting(2, 2, 0, 1, 1))
     asked = problem(queue, (running(103, None, 2900, 8),))
-    assert order.factors(*seen(asked))[1].fair_share == pytest.approx(2**-2)
-    assert order.factors(*seen(asked))[2].fair_share == 1
+    assert factors_of(order, *seen(asked))[1].fair_share == pytest.approx(2**-2)
+    assert factors_of(order, *seen(asked))[2].fair_share == 1
 
 
 def usage_of(
     order: MultifactorOrder, now: int, run: Sequence[RunningJob] = ()
 ) -> dict[int | None, float]:
     """Return usage by user, without users of whose usage hardly anything is left."""
-    return {one.user: used for one, used in order.usage(now, run).items() if used > 1e-50}
+    return {one.user: used for one, used in used_by(order, now, run).items() if used > 1e-50}
 
 
 def without_history(half_life: int | None) -> MultifactorOrder:
@@ -289,10 +290,10 @@ def test_decay_composes(
     """Decay over two spans is decay over both, and a half-life halves."""
     usage = told(history, half_life)
     now = 1500 + first
-    before, after = usage.usage(now, ()), usage.usage(now + then, ())
+    before, after = used_by(usage, now, ()), used_by(usage, now + then, ())
     factor = 2 ** (-then / half_life)
     assert after == pytest.approx({user: worth * factor for user, worth in before.items()})
-    halved = usage.usage(now + half_life, ())
+    halved = used_by(usage, now + half_life, ())
     assert halved == pytest.approx({user: worth / 2 for user, worth in before.items()})
 
 
@@ -334,7 +335,7 @@ def test_rounds_change_nothing(
                 order.sort(problem(queue, now=pending.pop(0)))
             order.job_started(running(k, user, start, cores))
             order.job_ended(running(k, user, start, cores), start + run_time)
-        found.append(order.factors(*seen(problem(queue))))
+        found.append(factors_of(order, *seen(problem(queue))))
     assert found[0] == found[1]
     assert all(0 <= factor <= 1 for factors in found[0].values() for factor in factors)
 
@@ -406,7 +407,7 @@ def test_users_in_a_tree(given: dict[str, str], expected: dict[int, float]) -> N
     order.job_started(before)
     order.job_ended(before, 2900)
     asked = problem(tuple(waiting(user, user, 0, 1, 1) for user in (1, 2, 3, 4)))
-    found = order.factors(*seen(asked))
+    found = factors_of(order, *seen(asked))
     assert {job: factors.fair_share for job, factors in found.items()} == expected
     assert [job.job_id for job in order.sort(asked)] == [3, 4, 2, 1]
 
@@ -446,7 +447,7 @@ def test_usage_before_the_first_job() -> None:
             waiting_job(Job(user, now, Request(1, (1, 0)), 500, user=user), 500, system)
             for user in (1, 2, 3)
         )
-        found = order.factors(now, queue, run)
+        found = factors_of(order, now, queue, run)
         return [round(found[user].fair_share, 6) for user in (1, 2, 3)]
 
     assert factors_at(3000, ()) == [round(1 / 3, 6), 1.0, 1.0]
@@ -454,7 +455,7 @@ def test_usage_before_the_first_job() -> None:
     run = RunningJob(3900, 9, 3000, 10, NodeAllocation((0,), (10,)), job)
     order.job_started(run)
     assert factors_at(3600, (run,)) == [round(2 / 3, 6), round(1 / 3, 6), 1.0]
-    at = {one.user: used * 10 / job.demand for one, used in order.usage(3600, (run,)).items()}
+    at = {one.user: used * 10 / job.demand for one, used in used_by(order, 3600, (run,)).items()}
     assert at == {1: pytest.approx(1500), 2: pytest.approx(3000 / log(2)), 3: 0}
 
 

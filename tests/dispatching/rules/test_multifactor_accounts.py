@@ -11,6 +11,7 @@ from hpcsched.system.system import Request
 from hpcsched.workload.job import Job
 from hpcsched.workload.site_partitions import NO_PARTITIONS
 from tests.builders import alike
+from tests.dispatching.rules.multifactor_factors import shares_of
 
 ACCOUNTS = {
     "physics": {"shares": 3, "users": {"1": 1, "2": 1}, "groups": [7]},
@@ -60,7 +61,7 @@ def shares_with(*users: int | None, **given: Any) -> dict[Association, float]:
         {"accounts": accounts, "fair_share": "classic", "half_life": None}
     )
     order = MultifactorOrder(params, alike(1, core=1), NO_PARTITIONS)
-    return order.fair_shares(0, waiting(*users))
+    return shares_of(order, 0, waiting(*users))
 
 
 def test_users_that_wait_have_one_share_in_others() -> None:

@@ -14,6 +14,7 @@ from hpcsched.workload.site_partitions import Partition, Partitions
 from hpcsched_slurm.site.accounts import TraceNames, accounts_block
 from hpcsched_slurm.syntax.associations import parse_associations
 from tests.builders import alike
+from tests.dispatching.rules.multifactor_factors import factors_of, priorities_of
 from tests.dispatching.rules.priorities_22_05 import SPRIO, SSHARE, SSHARE_CLASSIC
 
 SYSTEM = alike(4, core=16)
@@ -57,8 +58,8 @@ def test_priorities_are_those_of_slurm(sshare: str, classic: bool, accuracy: flo
         )
         for row in SPRIO
     ]  # fmt: skip
-    found = order.factors(0, queue, ())
-    priorities = order.priorities(0, queue, ())
+    found = factors_of(order, 0, queue, ())
+    priorities = priorities_of(order, 0, queue, ())
     assert len(found) == 20
     for row in SPRIO:
         own = found[row.number]

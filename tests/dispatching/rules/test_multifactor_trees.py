@@ -11,6 +11,7 @@ from hpcsched.dispatching.rules.multifactor import Association, MultifactorOrder
 from hpcsched.dispatching.rules.multifactor_params import FairShare, MultifactorParams
 from hpcsched.workload.site_partitions import NO_PARTITIONS
 from tests.builders import alike
+from tests.dispatching.rules.multifactor_factors import shares_of
 from tests.strategies import tries
 
 # Five users in three accounts; usage is 120 in all. S is the share of the siblings' shares, U that
@@ -49,7 +50,7 @@ def fair_shares(
     params = MultifactorParams.model_validate(
         {"accounts": declared, "half_life": None, "fair_share": algorithm}
     )
-    return MultifactorOrder(params, alike(1, core=1), NO_PARTITIONS).fair_shares(0)
+    return shares_of(MultifactorOrder(params, alike(1, core=1), NO_PARTITIONS), 0)
 
 
 def by_user(

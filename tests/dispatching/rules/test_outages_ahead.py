@@ -5,11 +5,19 @@ from typing import Any
 import pytest
 
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.dispatching.rules.core_rules import conservative_rule, relaxed_rule, slack_rule
 from hpcsched.dispatching.rules.orders import ArrivalOrder
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.testing import make_problem, make_system
-from tests.builders import alike, easy, lists, replay, traced
+from tests.builders import (
+    alike,
+    conservative_rule,
+    easy,
+    lists,
+    relaxed_rule,
+    replay,
+    slack_rule,
+    traced,
+)
 
 WINDOW = Outage(60, 70, (0, 1), "maintenance")
 

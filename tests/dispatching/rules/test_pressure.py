@@ -1,10 +1,6 @@
 """Pressure on resource types by hand."""
 
-import numpy as np
-import pytest
-
-from hpcsched.dispatching.allocator import Room
-from hpcsched.dispatching.rules.allocators import Pressure
+from hpcsched.dispatching.rules.allocators import pressure_in
 from hpcsched.testing import make_problem, make_system
 
 SYSTEM = make_system(2, core=4, gpu=1)
@@ -20,20 +16,4 @@ def test_requested_and_in_use_over_the_total() -> None:
         2       3      9         2     0    -
         """,
     )
-    room = Room(np.zeros(2, dtype=np.int64), SYSTEM.capacity.T, (1, 0), SYSTEM, problem)
-    assert Pressure().of(room) == [1.0, 1.0]
-
-
-def test_each_round_has_its_own() -> None:
-    """With 4 of 8 cores requested it is 0.5, and 2 of 8 in the next round are 0.25."""
-    pressure = Pressure()
-    for units, expected in ((4, 0.5), (2, 0.25)):
-        problem = make_problem(SYSTEM, f"job_id units run_time core\n1 {units} 9 1")
-        room = Room(np.zeros(2, dtype=np.int64), SYSTEM.capacity.T, (1, 0), SYSTEM, problem)
-        assert pressure.of(room) == pytest.approx([expected, 0.0])
-
-
-def test_outside_of_a_round() -> None:
-    """Nothing is known of jobs, and all types count as fully requested."""
-    room = Room(np.zeros(2, dtype=np.int64), SYSTEM.capacity.T, (1, 0), SYSTEM)
-    assert Pressure().of(room) == [1.0, 1.0]
+    assert pressure_in(problem) == [1.0, 1.0]

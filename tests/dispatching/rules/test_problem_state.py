@@ -4,8 +4,9 @@ from copy import deepcopy
 
 import numpy as np
 
-from hpcsched._core import Choices, Rule
+from hpcsched._core import Rule
 from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.core_calls import ProblemState
 from hpcsched.system.space import NodeAllocation
 from hpcsched.testing import make_problem, make_system
@@ -17,13 +18,12 @@ TABLE = """
     2       6            2      30        -
     3       8            6      60        -
 """
-CHOICES = Choices(Rule.GREEDY)
 
 
 def filled(problem: DispatchingProblem) -> ProblemState:
     """Return a state with the problem in it."""
-    made = ProblemState(problem.system, problem.slot_map, CHOICES)
-    made.fill(problem, problem.queue, None)
+    made = ProblemState(Rule.GREEDY, FirstFit())
+    made.fill(problem, problem.queue)
     return made
 
 
@@ -43,11 +43,11 @@ def test_reservations_are_read_as_written() -> None:
     """Job 3 is reserved at 105, 2 units on node 0 and 4 on node 1; job 2 has no reservation."""
     problem = make_problem(SYSTEM, TABLE)
     state, where = filled(problem), NodeAllocation((0, 1), (2, 4))
-    state.set_promises(problem.queue, {3: 110})
-    state.set_reservations(problem.queue, {3: 105}, {3: where})
-    assert state.column(problem.queue, "reserved") == {3: 105}
-    assert state.column(problem.queue, "promise") == {3: 110}
-    assert state.reserved_places(problem.queue) == {3: where}
+    state.set_promises({3: 110})
+    state.set_reservations({3: 105}, {3: where})
+    assert state.column("reserved") == {3: 105}
+    assert state.column("promise") == {3: 110}
+    assert state.reserved_places() == {3: where}
 
 
 def test_a_state_is_filled_again() -> None:
@@ -56,7 +56,7 @@ def test_a_state_is_filled_again() -> None:
     made = filled(problem)
     lines = "\n".join(f"{k} 10" for k in range(300))
     later = make_problem(SYSTEM, f"job_id run_time\n{lines}", now=9)
-    made.fill(later, later.queue, None)
+    made.fill(later, later.queue)
     state = made.state
     assert (state.now, state.waiting, state.running) == (9, 300, 0)
     assert state.available.tolist() == [[4, 4]]

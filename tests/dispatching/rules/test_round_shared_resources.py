@@ -1,6 +1,7 @@
 """Free amounts of shared resources during a round, by hand."""
 
-from hpcsched.dispatching.rules.workspace import RoundSharedResources
+from hpcsched.dispatching.rules.allocators import FirstFit
+from hpcsched.dispatching.rules.core_calls import open_workspace
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
@@ -22,16 +23,16 @@ PROBLEM = make_problem(
 
 def test_jobs_that_start_leave_less() -> None:
     """Job 1 draws 40 of 60; 20 are left, enough for job 2 with 20, not for job 3 with 30."""
-    shared = RoundSharedResources(PROBLEM)
+    shared = open_workspace(PROBLEM, FirstFit())
     first, second, third, _ = PROBLEM.queue
-    assert shared.lacking(third) is None
-    shared.start(first, NodeAllocation((0,), (4,)))
-    assert shared.lacking(second) is None
-    assert shared.lacking(third) == "power"
+    assert shared.lacking(third) == ""
+    assert shared.place(first) == NodeAllocation((0,), (4,))
+    assert shared.lacking(second) == ""
+    assert shared.lacking(third) == "shared resource power"
 
 
 def test_a_later_change_counts_for_jobs_that_run_until_then() -> None:
     """From 20 on there are 30: job 4 draws 40 until 30, job 1 as much until 10 only."""
-    shared = RoundSharedResources(PROBLEM)
-    assert shared.lacking(PROBLEM.queue[0]) is None
-    assert shared.lacking(PROBLEM.queue[3]) == "power"
+    shared = open_workspace(PROBLEM, FirstFit())
+    assert shared.lacking(PROBLEM.queue[0]) == ""
+    assert shared.lacking(PROBLEM.queue[3]) == "shared resource power"

@@ -1,10 +1,9 @@
 """Reasons of `slurm-backfill`, and when it asks for its next round."""
 
 from hpcsched.dispatching.decision import Reason
-from hpcsched.dispatching.rules.core_rules import slurm_backfill_rule
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched.simulation.event_loop import simulate
-from tests.builders import ALLOCATORS, ORDERS, Recorder, alike, parts, traced
+from tests.builders import ALLOCATORS, ORDERS, Recorder, alike, parts, slurm_backfill_rule, traced
 
 SYSTEM = alike(3, core=1)
 

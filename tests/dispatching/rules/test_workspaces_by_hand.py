@@ -9,16 +9,14 @@ from hpcsched.dispatching.allocator import Room
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.dispatching.rules.core_calls import CoreCalls
-from hpcsched.dispatching.rules.core_rules import easy_rule, relaxed_rule
+from hpcsched.dispatching.rules.core_calls import ProblemState, open_workspace
 from hpcsched.dispatching.rules.orders import ArrivalOrder
-from hpcsched.dispatching.rules.workspace import open_workspace
 from hpcsched.system.outages import Outage
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem
-from tests.builders import alike
+from tests.builders import alike, easy_rule, relaxed_rule
 
 GPUS = Draw({"gpu": 1})
 
@@ -188,9 +186,6 @@ def test_nodes_of_equal_cost_are_taken_in_order() -> None:
     assert start.allocation == NodeAllocation((*range(10), *range(20, 40)), (1,) * 30)
 
 
-# Where slots are counted.
-
-
 class Looks:
     """First fit, which keeps the room that it is shown."""
 
@@ -200,8 +195,8 @@ class Looks:
         return FirstFit().allocate(units, room)
 
 
-def test_room_on_nodes_where_slots_are_counted() -> None:
-    """A node is worth two slots; job 1 has one, with two cores and one GPU, of node 0."""
+def test_room_that_an_allocator_is_shown() -> None:
+    """A node holds two units; job 1 has one, with two cores and one GPU, of node 0."""
     table = """
     job_id  units  core  gpu  requested_time  start_time
     1       1      2     1    10              0
@@ -271,10 +266,10 @@ def test_reservations_are_taken_up_in_the_order_of_their_starts(aggregated: bool
     3       1      1     10              -
     """
     given = make_problem(alike(1, core=1), table, aggregated=aggregated)
-    core = CoreCalls(Rule.CONSERVATIVE, FirstFit(), compression=Compression.BY_ARRIVAL)
+    filled = ProblemState(Rule.CONSERVATIVE, FirstFit(), compression=Compression.BY_ARRIVAL)
     for held in ({2: 20, 3: 10}, {2: 25, 3: 15}):
-        filled = core.fill(given, given.queue)
-        filled.set_promises(given.queue, held)
-        filled.set_reservations(given.queue, held, {})
-        core.decide(given, given.queue)
-        assert filled.column(given.queue, "reserved") == {2: 25, 3: 15}
+        filled.fill(given, given.queue)
+        filled.set_promises(held)
+        filled.set_reservations(held, {})
+        filled.state.decide(filled.asked, False)
+        assert filled.column("reserved") == {2: 25, 3: 15}

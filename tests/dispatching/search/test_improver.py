@@ -12,7 +12,7 @@ from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.search_objective import DinkelbachParameter, search_objective
 from hpcsched.dispatching.planning.selection import LARGEST, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.dispatching.rules.orders import ArrivalOrder, KeyOrder, shortest_job
+from hpcsched.dispatching.rules.orders import KEYS, ArrivalOrder, KeyOrder
 from hpcsched.dispatching.search.order_search import (
     OrderSearch,
     SurrogateObjective,
@@ -55,7 +55,7 @@ def order_search(
             counted=True,
             few=LITTLE,
         ),
-        (ArrivalOrder(), KeyOrder(shortest_job)),
+        (ArrivalOrder(), KeyOrder(KEYS["sjf"])),
         weighted=True,
     )
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.scenario import Scenario, load_scenario
-from hpcsched.system.space import Allocation, SlotAllocation
 from tests.workload.readers.swf_files import record, write
 
 ROOT = Path(__file__).parents[3]
@@ -44,19 +43,7 @@ def tiny(folder: Path) -> Path:
 def plain(problem: DispatchingProblem) -> dict[str, Any]:
     """Return all that a problem says, as values that compare equal where it says the same."""
     content = problem._asdict()
-    content["running"] = [
-        running._replace(allocation=_placed(running.allocation)) for running in problem.running
-    ]
-    if problem.slot_map is not None:
-        content["slot_map"] = problem.slot_map.per_node.tolist()
-    if problem.free_amounts is not None:
-        assert not problem.free_amounts.flags.writeable
-        assert problem.free_amounts.dtype == "int64"
-        content["free_amounts"] = problem.free_amounts.tolist()
+    assert not problem.free_amounts.flags.writeable
+    assert problem.free_amounts.dtype == "int64"
+    content["free_amounts"] = problem.free_amounts.tolist()
     return {**content, "availability": problem.availability.tolist()}
-
-
-def _placed(allocation: Allocation) -> Any:
-    if isinstance(allocation, SlotAllocation):
-        return ("slots", allocation.intervals)
-    return allocation

@@ -16,7 +16,7 @@ from tests.studies.problems.samples import small, tiny
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory) -> Path:
-    """A file of slots: line 2 is at 0, line 3 at 9, line 4 at 10, where two jobs run."""
+    """A file: line 2 is at 0, line 3 at 9, line 4 at 10, where two jobs run."""
     folder = tmp_path_factory.mktemp("good")
     record(load_scenario(tiny(folder)), folder / "good.jsonl.gz")
     return folder / "good.jsonl.gz"
@@ -80,9 +80,9 @@ def drop(*keys):
         (1, lambda _: b"not json", "in the header, expected JSON, found a fault in it: expected ident at line 1 column 2"),
         (1, lambda _: b"[1]", "in the header, expected a mapping of keys, found a list"),
         (1, put("format", "swf"), "in the header, format: expected 'hpcsched-instances', found 'swf'"),
-        (1, put("version", 3), "in the header, version: expected 2, found 3"),
+        (1, put("version", 2), "in the header, version: expected 3, found 2"),
         (1, drop("version"), "in the header, the key 'version' is missing"),
-        (1, put("version", True), "in the header, version: expected 2, found true"),
+        (1, put("version", True), "in the header, version: expected 3, found true"),
         (1, drop("scenario"), "in the header, the key 'scenario' is missing"),
         (1, put("system", "groups", 0, "count", 0), "in the header, system.groups[0].count: expected a value of at least 1, found 0"),
         (1, put("uniform_request", [1, 1]), "in the header, uniform_request: expected amounts of core, or null as for a system with shared resources, found [1, 1]"),
@@ -112,10 +112,10 @@ def drop(*keys):
         (3, put("running", [[1, 60], [2, 50]]), "running[1]: expected a job with a place and a predicted end of at least 60, found job 2 with 50"),
         (3, put("placed", 0, "job_id", 3), "placed[0]: expected a running job, started up to 9, found job 3, started at 0"),
         (3, put("placed", 0, "start_time", 10), "placed[0]: expected a running job, started up to 9, found job 1, started at 10"),
-        (3, put("placed", 1, "slots", [[0, 2]]), "placed[1]: job 2, node node-0: more units asked for than are free"),
-        (3, put("placed", 1, "slots", [[5, 8]]), "placed[1]: job 2: expected 2 units to be placed, found 3"),
-        (3, put("placed", 1, "slots", [[7, 9]]), "placed[1]: job 2: slots 7 to 9 are empty, unknown or out of order"),
-        (3, drop("placed", 1, "slots"), "placed[1]: expected slots, found other keys or none"),
+        (3, put("placed", 1, "nodes", [0, 1]), "placed[1]: job 2, node node-0: 1 core asked for, 0 free"),
+        (3, put("placed", 1, "node_units", [1, 2]), "placed[1]: job 2: expected 2 units to be placed, found 3"),
+        (3, put("placed", 1, "nodes", [2, 9]), "placed[1]: job 2: nodes must be from 0 to 3, found (2, 9)"),
+        (3, drop("placed", 1, "nodes"), "placed[1]: the key 'nodes' is missing"),
         (3, drop("placed", 1), "running[1]: expected a job with a place and a predicted end of at least 9000, found job 2 with 9000"),
         (4, put("jobs", []), "expected a job of this line or the one before, found job 4"),
     ],
@@ -146,7 +146,6 @@ def test_a_place_at_fault(node_level, tmp_path):
     lines = gzip.decompress(node_level.read_bytes()).splitlines()
     number = next(n for n, line in enumerate(lines, 1) if b'"placed"' in line)
     for edit, message in (
-        (put("placed", 0, "slots", [[0, 1]]), "expected nodes and node_units, found other keys"),
         (put("placed", 0, "nodes", [18]), "nodes must be from 0 to 17"),
         (put("placed", 0, "node_units", [900]), "units to be placed, found 900"),
     ):

@@ -51,7 +51,7 @@ def test_what_is_left_out() -> None:
     assert (job.user, job.allowed_nodes, job.exclusive, job.shared_requests) == (
         None, None, False, (),
     )  # fmt: skip
-    assert (placed.nodes, placed.node_units, placed.slots) == ((0, 2), (1, 1), None)
+    assert (placed.nodes, placed.node_units) == ((0, 2), (1, 1))
     assert line.running == ((3, 64),)
     assert parsed({"round": 1, "now": 0, "queue": []}).jobs == ()
 

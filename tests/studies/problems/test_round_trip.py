@@ -38,7 +38,7 @@ def problems_of(workload, uniform_request=None):
 
 def check(problems, system, uniform_request=None):
     """Write problems and read them again, one after another."""
-    encoder = Encoder(aggregated=uniform_request is not None)
+    encoder = Encoder()
     decoder = Decoder(system, uniform_request, OBJECTIVE)
     for problem in problems:
         assert plain(decoder.decode(encoder.encode(problem))) == plain(problem)
@@ -119,7 +119,7 @@ def test_a_file(make, tmp_path):
     assert [problem.objective for problem in file.problems(mine, limit=2)] == [mine, mine]
     aggregated = scenario.name == "tiny"
     assert (file.header.uniform_request is not None) == aggregated
-    assert all((problem.slot_map is not None) == aggregated for problem in problems)
+    assert all((problem.free_units is not None) == aggregated for problem in problems)
 
     again = tmp_path / "again.jsonl.gz"
     with write_instances(again, file.header) as writer:

@@ -17,7 +17,7 @@ from hpcsched.simulation.check import check_decision
 from hpcsched.studies.problems.problem_files import InstancesFile
 from hpcsched.studies.problems.recording import record
 from hpcsched.studies.problems.solving import SCHEMA, answering_parts, answers, solve
-from hpcsched.system.space import NodeAllocation, SlotAllocation, SlotMap
+from hpcsched.system.space import NodeAllocation
 from hpcsched.testing import make_problem, make_system
 from tests.studies.problems.samples import SMALL, small, tiny
 
@@ -268,12 +268,6 @@ def test_checks(aggregated, decision, message):
         check_decision(problem, decision)
     good = Decision((Start(3, NodeAllocation((3,), (1,))),), (2,))
     assert [job.job_id for job in check_decision(problem, good)] == [3]
-    if aggregated:
-        slots = Decision((Start(3, SlotAllocation(((3, 4),), problem.slot_map)),))
-        assert [job.job_id for job in check_decision(problem, slots)] == [3]
-        other = SlotMap(problem.slot_map.per_node * 2)
-        with pytest.raises(ValueError, match="numbered otherwise"):
-            check_decision(problem, Decision((Start(3, SlotAllocation(((3, 4),), other)),)))
 
 
 def test_a_log_is_not_in_saved_problems():

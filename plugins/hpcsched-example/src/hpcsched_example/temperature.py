@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from hpcsched import (
-    Allocation,
     Interruption,
     JobRecord,
     NodeAllocation,
@@ -66,7 +65,7 @@ class Temperature(Observer):
         nearer = math.exp((self._since[node] - now) / self._warming)
         return goal + (self._degrees[node] - goal) * nearer
 
-    def _change(self, allocation: Allocation, now: int, jobs: int) -> None:
+    def _change(self, allocation: NodeAllocation, now: int, jobs: int) -> None:
         for node in allocation.nodes:
             self._degrees[node] = self._at(node, now)
             self._since[node] = now

@@ -82,22 +82,15 @@ def _as_share(seconds: int) -> float:
 
 def _free_amounts(problem: DispatchingProblem) -> list[int]:
     """Return the free amount of each resource type, `[R]`."""
-    if problem.free_amounts is not None:
-        return [int(amount) for amount in problem.free_amounts.sum(axis=1)]
-    used = [0] * len(problem.system.totals)
-    for running in problem.running:
-        for k, amount in enumerate(running.waiting.unit_request):
-            used[k] += running.units * amount
-    return [total - taken for total, taken in zip(problem.system.totals, used, strict=True)]
+    return [int(amount) for amount in problem.free_amounts.sum(axis=1)]
 
 
 def _fits_now(problem: DispatchingProblem, request: Request, free: list[int]) -> bool:
-    if problem.free_slots is not None:
-        return request.units <= sum(high - low for low, high in problem.free_slots)
+    if problem.free_units is not None:
+        return request.units <= problem.free_units
     needed = (request.units * amount for amount in request.unit_request)
     if any(amount > there for amount, there in zip(needed, free, strict=True)):
         return False
-    assert problem.free_amounts is not None
     fit = units_that_fit(problem.system, problem.free_amounts, request)
     return int(fit.sum()) >= request.units
 

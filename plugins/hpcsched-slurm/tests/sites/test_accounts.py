@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
@@ -84,7 +85,9 @@ def test_the_factors_are_those_of_the_same_table(text: str, is_classic: bool) ->
     assert params.fair_share == ("classic" if is_classic else None)
     params = params.model_copy(update={"half_life": None})
     order = MultifactorOrder(params, alike(1, core=1), NO_PARTITIONS)
-    found = {tuple(one): factor for one, factor in order.fair_shares(0).items()}
+    none = order.keys([])
+    shares = order.core.fair_shares(0, none, none, np.empty(0, dtype=np.int64))
+    found = {tuple(one): shares[number] for one, number in order.users.items()}
     header, *rows = (line.split("|") for line in text.splitlines())
     column, looked_at = header.index("FairShare"), 0
     for row in rows:

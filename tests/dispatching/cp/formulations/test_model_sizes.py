@@ -11,11 +11,10 @@ from hpcsched.dispatching.cp.formulations.pcp19 import pcp4, pcp19
 from hpcsched.dispatching.cp.formulations.scheduling import hcp19
 from hpcsched.dispatching.cp.formulations.unit_positions import pcp20, pcp21
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.planning.model_building import select
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.selection import SelectionOptions
-from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.problem import Dispatcher, DispatchingProblem
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario

@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from hpcsched.dispatching.dispatcher_protocol import JobEventObserver
-from hpcsched.dispatching.problem import RunningJob, WaitingJob, waiting_job
+from hpcsched.dispatching.problem import JobEventObserver, RunningJob, WaitingJob, waiting_job
 from hpcsched.errors import PluginError
 from hpcsched.prediction.predictor import Oracle, Predictor, PredictorDriver
 from hpcsched.simulation.observer import Observer

@@ -8,8 +8,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 from hpcsched.dispatching.decision import Decision, Reason, Start
-from hpcsched.dispatching.dispatcher_protocol import Dispatcher
-from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.problem import Dispatcher, DispatchingProblem
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.core_rules import list_rule
 from hpcsched.dispatching.rules.orders import ArrivalOrder
