@@ -19,28 +19,14 @@ class DataProvider(Protocol):
         """Return the observer's data at `now`, under names of its own choice.
 
         The method is called before each dispatching round, after all events of that instant. Its
-        result must follow from those events alone, so that equal replays stay equal, and must not
-        be changed later.
-
-        Parameters
-        ----------
-        now
-            Simulated time, in seconds.
-
-        Returns
-        -------
-        Mapping[str, object]
-            Values by name; another type ends the run.
+        result must follow from those events alone, so that equal replays stay equal.
         """
 
 
 class AdditionalData(Mapping[str, Any]):
     """Read-only mapping from an observer's name to the data that it provides.
 
-    Parameters
-    ----------
-    provided
-        Data by name of the observer; mappings within are copied and read-only, too.
+    Mappings within are copied and read-only, too.
     """
 
     # MappingProxyType would do, but it cannot be pickled.

@@ -35,18 +35,10 @@ class Allocator(Protocol):
     """Protocol of an allocator: chooses the nodes of a job's units."""
 
     def allocate(self, units: int, room: Room) -> NodeAllocation:
-        """Place all units of a job on nodes.
+        """Return the nodes of a job, ascending, and the number of units on each.
 
-        Parameters
-        ----------
-        units
-            Number of units to place; the caller has checked that as many fit.
-
-        Returns
-        -------
-        NodeAllocation
-            Nodes in ascending order, and the number of units on each, both `[K]`: at least 1, at
-            most what fits, `units` in all. Another result ends the run.
+        On each node at least 1 and at most what fits, `units` in all, as many as fit at least.
+        Another result ends the run.
         """
 
 
@@ -70,13 +62,7 @@ def _read_only(array: IntArray) -> IntArray:
 
 
 def allocation_fault(allocation: object, units: int, fits: IntArray) -> str | None:
-    """Return why an allocation does not place the units on nodes with room; None if it does.
-
-    Parameters
-    ----------
-    fits
-        Number of units that each node can hold, `[N]`.
-    """
+    """Return why an allocation does not place the units on nodes with room; None if it does."""
     if not isinstance(allocation, NodeAllocation):
         return f"expected a NodeAllocation, found {allocation!r}"
     nodes, placed = allocation
@@ -98,22 +84,11 @@ def fill(units: int, fits: IntArray, preference: IntArray | None = None) -> Node
 
     Parameters
     ----------
-    units
-        Number of units to place, at most the sum of `fits`.
     fits
-        Number of units that each node can hold, `[N]`.
+        Number of units that each node can hold, `[N]`; if less than `units` in all, it is a
+        ValueError.
     preference
         Permutation of the nodes, `[N]`, best first; None: ascending node numbers.
-
-    Returns
-    -------
-    NodeAllocation
-        Nodes in ascending order, and the number of units on each.
-
-    Raises
-    ------
-    ValueError
-        If not as many fit.
     """
     room = fits if preference is None else fits[preference]
     # Cumulative sums find the last node that is needed without a loop over nodes in Python.

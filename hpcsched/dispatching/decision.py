@@ -94,20 +94,16 @@ SOLVED: tuple[SolverStatus, ...] = ("optimal", "feasible")
 class SolverCall(NamedTuple):
     """Statistics of one solver call.
 
+    Times are real seconds.
+
     Attributes
     ----------
-    status
-        Outcome of the call.
     objective
         Objective value of the model, in the objective's own unit; None without a solution.
     bound
         Bound on the objective, in the same unit; None if the solver has none.
-    build_time
-        Real seconds to build the model.
     transform_time
-        Real seconds to translate the model for the solver.
-    solve_time
-        Real seconds to solve it.
+        Time to translate the model for the solver.
     branches
         Number of decisions in the search; None if the solver does not report it.
     fails

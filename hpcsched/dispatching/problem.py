@@ -19,17 +19,12 @@ class Objective(Protocol):
     """Protocol of a quantity over jobs that dispatchers may minimise and that every run reports."""
 
     def measure(self, jobs: Table) -> float | None:
-        """Return the exact value over the completed jobs of a run.
+        """Return the value over the jobs that ran, finite and in its own unit; None without jobs.
 
         Parameters
         ----------
         jobs
-            Jobs that ran, in batches of columns: times in seconds, `[J]` each.
-
-        Returns
-        -------
-        float | None
-            A finite number, in the objective's own unit; None without jobs.
+            In batches of columns: times in seconds, `[J]` each.
         """
 
 
@@ -38,14 +33,12 @@ class WaitingJob(NamedTuple):
 
     Room is looked for on behalf of `request`, which may be narrower than that of `job`.
 
+    Times are in seconds.
+
     Attributes
     ----------
-    submit_time
-        Submit time, in seconds.
     unit_request
         Amount of each resource type that a unit requests, `[R]`.
-    predicted_run_time
-        Predicted run time, in seconds.
     demand
         Largest share of the system, as a whole number (see `System.demand`).
     request
@@ -69,13 +62,7 @@ class WaitingJob(NamedTuple):
 
 
 def waiting_job(job: Job, predicted_run_time: int, system: System) -> WaitingJob:
-    """Return the queued form of a job, for a system with all of the job's nodes in service.
-
-    Parameters
-    ----------
-    predicted_run_time
-        Predicted run time, in seconds.
-    """
+    """Return the queued form of a job, for a system with all of the job's nodes in service."""
     request = job.request
     units, unit_request = request.units, request.unit_request
     return WaitingJob(
@@ -97,8 +84,6 @@ class RunningJob(NamedTuple):
     ----------
     predicted_end_time
         Predicted end, in seconds; always after now, by a correction if the prediction has run out.
-    start_time
-        Start time, in seconds.
     """
 
     predicted_end_time: int
@@ -125,8 +110,6 @@ class DispatchingProblem(NamedTuple):
 
     Attributes
     ----------
-    now
-        Simulated time, in seconds.
     queue
         Queued jobs in order of arrival, `[J]`.
     free_amounts
@@ -208,22 +191,10 @@ class JobEventObserver(Protocol):
     """
 
     def job_started(self, job: RunningJob) -> None:
-        """Record the start of a job, at its start time.
-
-        Parameters
-        ----------
-        job
-            The job, with its start and its estimated end in seconds.
-        """
+        """Record the start of a job, at its start time."""
 
     def job_ended(self, job: RunningJob, end_time: int) -> None:
-        """Record the end of a job.
-
-        Parameters
-        ----------
-        end_time
-            End of the job, in seconds.
-        """
+        """Record the end of a job, at its end in seconds."""
 
 
 class Dispatcher(Protocol):
@@ -239,13 +210,9 @@ class Dispatcher(Protocol):
     """
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
-        """Decide which queued jobs start now, and on which nodes.
+        """Return the jobs to start now, with their nodes, and to reject; all others wait.
 
-        Returns
-        -------
-        Decision
-            Jobs to start and to reject; all others wait. A decision that cannot be carried out
-            ends the run with a `DecisionError`: nothing is repaired.
+        A decision that cannot be carried out ends the run with a `DecisionError`.
         """
 
 
@@ -257,10 +224,6 @@ class ProblemSharedResources(NamedTuple):
 
     Attributes
     ----------
-    now
-        Simulated time, in seconds.
-    shared_resources
-        The declared shared resources, `[P]`.
     free
         Free amount now, `[P]`; negative where a capacity has fallen below the draw of running jobs.
     draws

@@ -5,9 +5,9 @@ Allocations are claimed from the problem's own account of free resources.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
-from typing import Protocol
+from types import MappingProxyType
 
 from hpcsched.dispatching.decision import REASON_KINDS, Decision, Reason, Start
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
@@ -115,25 +115,23 @@ class ClosedNodeError(ValueError):
         self.node = node
 
 
-class Conditions(Protocol):
-    """Protocol of explanations for messages: ineligible jobs and closed nodes."""
-
-    def held_back_by(self, job_id: int) -> str | None:
-        """Return the end of the sentence `job N is held back ...`, or None."""
-
-    def closed_to(self, waiting: WaitingJob, node: int, now: int) -> str | None:
-        """Return why a node is closed to a job that would start now; None if it is open."""
+ClosedTo = Callable[[WaitingJob, int], str | None]
 
 
 def check_decision(
-    problem: DispatchingProblem, decision: object, conditions: Conditions | None = None
+    problem: DispatchingProblem,
+    decision: object,
+    held: Mapping[int, Reason] = MappingProxyType({}),
+    closed_to: ClosedTo = lambda *_: None,
 ) -> tuple[WaitingJob, ...]:
     """Check a decision and return the jobs that it starts.
 
     Parameters
     ----------
-    conditions
-        Explanations for messages, if any.
+    held
+        Reasons of ineligible jobs, by number.
+    closed_to
+        Returns why a node is closed to a job that would start now; None if it is open.
     """
     if not isinstance(decision, Decision):
         raise BadDecisionError(f"expected a decision with a tuple of starts, found {decision!r}")
@@ -150,7 +148,7 @@ def check_decision(
         )
     started: tuple[WaitingJob, ...] = ()
     if decision.starts or decision.rejected:
-        check = _Check(problem, conditions)
+        check = _Check(problem, held, closed_to)
         started = tuple([check.start(start) for start in decision.starts])
         for job_id in decision.rejected:
             check.leave(job_id)
@@ -162,9 +160,11 @@ def check_decision(
 class _Check:
     """Remaining queue and free resources while a decision is checked."""
 
-    def __init__(self, problem: DispatchingProblem, conditions: Conditions | None) -> None:
+    def __init__(
+        self, problem: DispatchingProblem, held: Mapping[int, Reason], closed_to: ClosedTo
+    ) -> None:
         self._problem = problem
-        self._conditions = conditions
+        self._held, self._closed_to = held, closed_to
         self._waiting = {job.job_id: job for job in problem.queue}
         self._space = NodeSpace(problem.system, problem.free_amounts)
         self._shared_resources: SharedResourceAccounts | None = None
@@ -201,9 +201,9 @@ class _Check:
         """Remove a job from the queue and return it."""
         waiting = self._waiting.pop(job_id, None)
         if waiting is None:
-            held = None if self._conditions is None else self._conditions.held_back_by(job_id)
-            if held is not None:
-                raise BadDecisionError(f"job {job_id} is held back{held}")
+            reason = self._held.get(job_id)
+            if reason is not None:
+                raise BadDecisionError(f"job {job_id} is held back{_in_words(reason)}")
             raise BadDecisionError(f"job {job_id} is not waiting, or was decided on twice")
         return waiting
 
@@ -215,10 +215,14 @@ class _Check:
             self._shared_resources.started(checked, request)
         self._space.claim(checked, request)
 
-    def _closed_to(self, waiting: WaitingJob, node: int) -> str | None:
-        if self._conditions is None:
-            return None
-        return self._conditions.closed_to(waiting, node, self._problem.now)
+
+def _in_words(reason: Reason) -> str:
+    """Return the end of the sentence `job N is held back ...`."""
+    if reason.kind == "dependency":
+        return " until others have ended"
+    if reason.kind == "recorded_later":
+        return f" until second {reason.time}, when the log starts it"
+    return f": {reason.detail}"
 
 
 def check_allocation(system: System, allocation: object, request: Request) -> NodeAllocation:

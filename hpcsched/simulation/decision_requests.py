@@ -56,7 +56,7 @@ class DecisionRequests:
         """Ask for a decision and give it to the core."""
         number = state.round + 1
         rows = state.queue
-        queue: Sequence[WaitingJob] = self._waiting(rows, state)
+        queue = self._events.waiting(state.jobs("sequence", rows).tolist())
         held: Mapping[int, Reason] = {}
         if state.held_back:
             causes = [state.held(row) for row in rows.tolist()]
@@ -80,16 +80,16 @@ class DecisionRequests:
                 raise dispatcher_raised(_named(self._parts), number, error) from error
             seconds = perf_counter() - began
             try:
-                conditions = _Conditions(self._events.held, self._outages, state)
-                check_decision(problem, decision, conditions)
+                check_decision(
+                    problem,
+                    decision,
+                    self._events.held,
+                    lambda job, node: self._outages.closed_to(job, node, state.now, state),
+                )
             except BadDecisionError as error:
                 raise decision_fault(self._parts, number, str(error)) from None
             self.decision = decision
         self._give(seconds, state)
-
-    def _waiting(self, rows: IntArray, state: State) -> list[WaitingJob]:
-        """Return the jobs of some rows as they were submitted."""
-        return self._events.waiting(state.jobs("sequence", rows).tolist())
 
     def _held(
         self, queue: Sequence[WaitingJob], by_outages: Sequence[bool], state: State
@@ -187,25 +187,3 @@ def decision_fault(parts: Parts, number: int, what: str) -> DecisionError:
 
 def _named(parts: Parts) -> str:
     return named("dispatcher", parts.dispatcher, parts.dispatcher_name)
-
-
-class _Conditions:
-    """Explanations of ineligible jobs and closed nodes, for messages."""
-
-    def __init__(self, held: Mapping[int, Reason], reasons: OutageReasons, state: State) -> None:
-        self._held, self._reasons, self._state = held, reasons, state
-
-    def held_back_by(self, job_id: int) -> str | None:
-        """Return the end of the sentence `job N is held back ...`, or None."""
-        reason = self._held.get(job_id)
-        if reason is None:
-            return None
-        if reason.kind == "dependency":
-            return " until others have ended"
-        if reason.kind == "recorded_later":
-            return f" until second {reason.time}, when the log starts it"
-        return f": {reason.detail}"
-
-    def closed_to(self, waiting: WaitingJob, node: int, now: int) -> str | None:
-        """Return why a node is closed to a job that would start now; None if it is open."""
-        return self._reasons.closed_to(waiting, node, now, self._state)

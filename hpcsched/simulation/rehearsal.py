@@ -13,7 +13,7 @@ from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_choices import obstacles
-from hpcsched.system.system import IntArray
+from hpcsched.system.system import IntArray, is_constrained
 from hpcsched.workload.job_batches import NO_JOBS, JobColumns
 
 
@@ -62,9 +62,18 @@ class Rehearsals:
         return known
 
     def starts(self, choice: Any, jobs: JobColumns) -> IntArray:
-        """Return when each job starts, `[J]`; jobs are in order of submission."""
-        in_python = not self.is_compiled(choice)
-        return self._starts(self._parts(choice, jobs), jobs, in_python=in_python)
+        """Return when each job starts, `[J]`; jobs are in order of submission.
+
+        A job that is rejected counts as if it had never waited.
+        """
+        in_python, parts = not self.is_compiled(choice), self._parts(choice, jobs)
+        if self._jobs is not jobs:
+            self._jobs, (self._admitted,) = jobs, admitted([jobs], parts)
+        starts = jobs.submit_time.copy()
+        for written in EventLoop(parts, places=False, in_python=in_python).run([self._admitted]):
+            ran = written.left.rejected_by < 0
+            starts[written.left.sequence[ran]] = written.left.start_time[ran]
+        return starts
 
     def _parts(self, choice: Any, jobs: JobColumns) -> Parts:
         """Return the parts of a replay, with a dispatcher of its own."""
@@ -83,35 +92,10 @@ class Rehearsals:
             followers=context.followers,
         )
 
-    def _starts(self, parts: Parts, jobs: JobColumns, *, in_python: bool) -> IntArray:
-        """Replay jobs; a job that is rejected counts as if it had never waited."""
-        replay = EventLoop(parts, places=False, in_python=in_python)
-        starts = jobs.submit_time.copy()
-        for written in replay.run([self._as_admitted(jobs, parts)]):
-            ran = written.left.rejected_by < 0
-            starts[written.left.sequence[ran]] = written.left.start_time[ran]
-        return starts
-
-    def _as_admitted(self, jobs: JobColumns, parts: Parts) -> JobColumns:
-        """Return jobs as partitions let them run; those of the last replay are kept."""
-        if self._jobs is not jobs:
-            self._jobs, (self._admitted,) = jobs, admitted([jobs], parts)
-        return self._admitted
-
 
 def _uniform_request(context: RehearsalContext, jobs: JobColumns) -> tuple[int, ...] | None:
     """Return the unit request of all jobs if they share one and units may be counted, or None."""
-    if (
-        not jobs.requests
-        or context.system.shared_resources
-        or context.partitions.bind_nodes(context.system)
-    ):
+    if context.partitions.bind_nodes(context.system) or any(map(is_constrained, jobs.requests)):
         return None
-    free = all(
-        request.node_groups is None
-        and request.allowed_nodes is None
-        and not (request.exclusive or request.one_unit_per_node)
-        for request in jobs.requests
-    )
     asked = {request.unit_request for request in jobs.requests}
-    return asked.pop() if free and len(asked) == 1 else None
+    return asked.pop() if len(asked) == 1 else None

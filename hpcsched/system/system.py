@@ -160,20 +160,7 @@ class System:
     def request(self, amounts: Mapping[str, int]) -> tuple[int, ...]:
         """Convert declared amounts to a request, rounded up to whole units.
 
-        Parameters
-        ----------
-        amounts
-            Amounts by resource type; types not listed get 0.
-
-        Returns
-        -------
-        tuple
-            Amounts in the order of `resource_types`.
-
-        Raises
-        ------
-        KeyError
-            If a resource type is unknown.
+        Types that are not listed get 0; an unknown one raises KeyError.
         """
         unknown = [name for name in amounts if name not in self.resource_types]
         if unknown:
@@ -189,10 +176,7 @@ class System:
     def loses(self, amounts: Mapping[str, int], allowed: frozenset[int] | None = None) -> bool:
         """Return whether rounding to units keeps a request off every node that could hold it.
 
-        Parameters
-        ----------
-        allowed
-            Numbers of the nodes to consider; None: all.
+        `allowed` has the numbers of the nodes to consider; None: all.
         """
         request = dict(zip(self.resource_types, self.request(amounts), strict=True))
         groups = self.groups
@@ -235,11 +219,6 @@ class System:
         The share is scaled to a whole number, by the same factor for every job, so that products
         with times are exact and equal areas compare equal. With one resource type the demand is the
         requested amount.
-
-        Parameters
-        ----------
-        unit_request
-            Amounts of a unit, in the order of `resource_types`.
         """
         share = self._shares.get(unit_request)
         if share is None:

@@ -32,10 +32,7 @@ class QueueOrder(Protocol):
     def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
         """Return the queued jobs, each once, the first to be considered first.
 
-        Returns
-        -------
-        Sequence[WaitingJob]
-            Permutation of the problem's queue, `[J]`; another result ends the run.
+        Another result ends the run.
         """
 
 
@@ -77,13 +74,7 @@ def order_fault(problem: DispatchingProblem, queue: object) -> str | None:
 
 
 class WaitOver:
-    """Order by wait time over a divisor, the largest ratio first.
-
-    Parameters
-    ----------
-    divisor
-        Function that returns the divisor of a job's wait, an integer of at least 1.
-    """
+    """Order by wait time over a divisor, an integer of at least 1, the largest ratio first."""
 
     def __init__(self, divisor: Callable[[Any], Any], *, then_area: bool = False) -> None:
         self.divisor = divisor
@@ -216,23 +207,20 @@ def sized_order(name: str, system: System) -> QueueOrder:
     return KeyOrder(key) if name in _FITTED else WaitOver(divisor)
 
 
-@builtin("queue_order", "wfp3", summary="largest (wait / run time)³ × processors first")
-@builtin("queue_order", "unicef", summary="largest wait / (run time × log₂ processors) first")
-@builtin(
-    "queue_order", "f1", summary="smallest log₁₀(run time) × processors + 870 × log₁₀(submit time)"
-)
-@builtin(
-    "queue_order", "f2", summary="smallest √(run time) × processors + 25600 × log₁₀(submit time)"
-)
-@builtin(
-    "queue_order", "f3", summary="smallest run time × processors + 6.86e6 × log₁₀(submit time)"
-)
-@builtin(
-    "queue_order", "f4", summary="smallest run time × √processors + 5.3e5 × log₁₀(submit time)"
-)
 def make_sized_order(params: Any, context: Context) -> QueueOrder:
     """Create the queue order of the name that is chosen for the scenario's system."""
     return sized_order(params.plugin_name, context.system)
+
+
+for _name, _summary in {
+    "wfp3": "largest (wait / run time)³ × processors first",
+    "unicef": "largest wait / (run time × log₂ processors) first",
+    "f1": "smallest log₁₀(run time) × processors + 870 × log₁₀(submit time)",
+    "f2": "smallest √(run time) × processors + 25600 × log₁₀(submit time)",
+    "f3": "smallest run time × processors + 6.86e6 × log₁₀(submit time)",
+    "f4": "smallest run time × √processors + 5.3e5 × log₁₀(submit time)",
+}.items():
+    builtin("queue_order", _name, summary=_summary)(make_sized_order)
 
 
 @builtin(
@@ -274,18 +262,7 @@ class ExpectedWaitOrder:
         return self.of_numbers(np.array(numbers, dtype=np.int64))
 
     def of_numbers(self, numbers: IntArray) -> IntArray:
-        """Return the expected waits of jobs given by their class numbers.
-
-        Parameters
-        ----------
-        numbers
-            Number of each job's queue or partition, or its number of units, `[J]`.
-
-        Returns
-        -------
-        IntArray
-            Expected waits in seconds, `[J]`.
-        """
+        """Return the expected waits of jobs, in seconds, `[J]`, by the numbers of their classes."""
         if self.by is WaitClass.UNITS:
             # 0 stands for sizes below the smallest class, which have the wait `other`.
             bounds = np.array([0, *sorted(self.waits)], dtype=np.int64)

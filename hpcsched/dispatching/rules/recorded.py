@@ -20,18 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class RecordedFigures:
-    """Deviation of a replay from the recorded starts.
+    """Numbers of jobs, of these without a recorded start, and of those that started after it.
 
-    Attributes
-    ----------
-    without_start
-        Number of these without a recorded start.
-    later
-        Number of these that started after their due time, for lack of room.
-    later_time
-        Sum of these delays, in seconds.
-    latest
-        Largest of these delays, in seconds.
+    `later_time` and `latest` are the sum and the largest of their delays, in seconds.
     """
 
     jobs: int = 0
@@ -51,8 +42,6 @@ class RecordedStarts:
     waits
         Recorded wait time of each job that has been read, in seconds; entries are removed as jobs
         start.
-    missing_start
-        Treatment of jobs without a recorded start.
     """
 
     def __init__(self, waits: dict[int, int], log: str, missing_start: MissingStart) -> None:
@@ -78,13 +67,7 @@ class RecordedStarts:
         self._due[job.job_id] = job.submit_time + (wait or 0)
 
     def started(self, job_id: int, start_time: int) -> None:
-        """Record the start of a job, and its delay.
-
-        Parameters
-        ----------
-        start_time
-            Actual start, in seconds.
-        """
+        """Record the start of a job, in seconds, and its delay."""
         # Never negative: a job is hidden from the dispatcher until it is due.
         figures, late = self.figures, start_time - self._due[job_id]
         figures.jobs += 1
@@ -100,13 +83,7 @@ class RecordedStarts:
         self._waits.pop(job_id, None)
 
     def held_back(self, queue: "Iterable[WaitingJob]", now: int) -> dict[int, Reason]:
-        """Return the reasons of the queued jobs before their due time, by job number.
-
-        Parameters
-        ----------
-        now
-            Simulated time, in seconds.
-        """
+        """Return the reasons of the queued jobs before their due time, by job number."""
         due = {job.job_id: self._due[job.job_id] for job in queue}
         return {
             job_id: Reason(job_id, "recorded_later", time=time)
@@ -120,13 +97,7 @@ class FollowsRecord(Protocol):
     """Protocol of a dispatcher that starts jobs at the times recorded in a log."""
 
     def follow_record(self, waits: dict[int, int], log: str) -> RecordedStarts:
-        """Adopt the wait times of a log.
-
-        Parameters
-        ----------
-        waits
-            Wait times by job number, in seconds; filled in as the log is read.
-        """
+        """Adopt the wait times of a log by job number, which are filled in as it is read."""
 
 
 @builtin("dispatcher", "reject", summary="refuses every job: measures the simulator alone")
@@ -150,11 +121,6 @@ class Recorded:
 
     Late jobs are considered in order of their due times, and jobs that fit pass those that do not:
     the start of one does not move those of the others.
-
-    Parameters
-    ----------
-    missing_start
-        Treatment of jobs without a recorded start.
     """
 
     @classmethod
