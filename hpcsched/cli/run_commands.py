@@ -21,7 +21,7 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.report.tables.run_account import account_lines
 from hpcsched.runs import runner, solver_rounds
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.runs.outage_records import recorded_outages
+from hpcsched.runs.resource_records import recorded_outages
 from hpcsched.runs.tables import first_unsolved
 from hpcsched.scenario import review
 from hpcsched.scenario.document import Override, Setting

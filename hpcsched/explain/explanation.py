@@ -14,7 +14,7 @@ from hpcsched.dispatching.decision import STARTS, ReasonKind
 from hpcsched.errors import HpcschedError
 from hpcsched.runs.assembly import assemble_again
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.runs.reason_records import ReasonRow, jobs_that_speak_of, reasons_of
+from hpcsched.runs.observers import ReasonRow, jobs_that_speak_of, reasons_of
 from hpcsched.whole_files import problem
 from hpcsched.workload.trace_calendar import NO_DATES, Calendar
 

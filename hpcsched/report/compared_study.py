@@ -14,8 +14,7 @@ from hpcsched.metrics.metric import Column, whole_column
 from hpcsched.metrics.over_time import OverTime, over_time, spanning
 from hpcsched.report.studied_runs import StudiedRun, Study, pick_run
 from hpcsched.runs.manifest import ON_A_CLUSTER
-from hpcsched.runs.outage_records import recorded_outages
-from hpcsched.runs.shared_resource_records import shared_levels
+from hpcsched.runs.resource_records import recorded_outages, shared_levels
 from hpcsched.runs.summary import DEFAULT_TAU
 from hpcsched.scenario.resolved import read_system
 from hpcsched.system.outages import down_time

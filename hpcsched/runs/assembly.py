@@ -39,18 +39,6 @@ from hpcsched.workload.site_partitions import Partitions
 from hpcsched.workload.trace_source import TraceSource, answer_again, checked_source, recorded_waits
 from hpcsched.workload.transform import TransformedSource
 
-_PARTS = (
-    "system",
-    "partitions",
-    "outages",
-    "objective",
-    "source",
-    "predictor",
-    "correction",
-    "dispatcher",
-    "recorded",
-)
-
 FOLLOWING = ("dispatcher", "queue_order", "allocator")
 """The kinds of plugin that may follow jobs; an observer's methods of these names are others."""
 
@@ -87,9 +75,10 @@ class Assembly:
 
     def build_all(self) -> Self:
         """Build every part now, so that faults are found before anything is written."""
-        # The order of messages, and of what is told of starts and ends, is this one.
-        for part in _PARTS:
-            getattr(self, part)
+        # The order of messages, and of what is told of starts and ends, is that of the class.
+        for name, part in list(vars(Assembly).items()):
+            if isinstance(part, cached_property):
+                getattr(self, name)
         return self
 
     @cached_property
@@ -135,7 +124,8 @@ class Assembly:
     def predictor(self) -> Predictor | Oracle:
         """Run-time predictor."""
         predictor: Predictor | Oracle = self.make("predictor", self.scenario.predictor)
-        self._check_oracle(predictor)
+        has = isinstance(predictor, Oracle)
+        self._check_declared("predictor", SEES_RUN_TIME, "foresee", has=has)
         return predictor
 
     @cached_property
@@ -148,23 +138,20 @@ class Assembly:
     def dispatcher(self) -> Dispatcher:
         """Dispatcher."""
         dispatcher: Dispatcher = self.make("dispatcher", self.scenario.dispatcher)
-        installed = self.registry.get("dispatcher", self.scenario.dispatcher.plugin_name)
         has = isinstance(dispatcher, PlansOffline)
-        _check_declared(installed, PLANS_OFFLINE, "plan_offline", has=has)
+        self._check_declared("dispatcher", PLANS_OFFLINE, "plan_offline", has=has)
         return dispatcher
 
     @cached_property
     def recorded(self) -> RecordedStarts | None:
         """Starts of the log, passed to a dispatcher that follows them; None for any other."""
-        installed = self.registry.get("dispatcher", self.scenario.dispatcher.plugin_name)
         dispatcher = self.dispatcher
         has = isinstance(dispatcher, FollowsRecord)
-        _check_declared(installed, FOLLOWS_RECORD, "follow_record", has=has)
+        self._check_declared("dispatcher", FOLLOWS_RECORD, "follow_record", has=has)
         if not isinstance(dispatcher, FollowsRecord):
             return None
-        source = self.registry.get("trace_source", self.scenario.trace.plugin_name)
         waits = recorded_waits(self.source)
-        _check_declared(source, RECORDS_WAITS, "keep_waits", has=waits is not None)
+        self._check_declared("trace_source", RECORDS_WAITS, "keep_waits", has=waits is not None)
         assert waits is not None, "the scenario was not checked"
         return dispatcher.follow_record(waits, ", ".join(map(str, self.source.files)))
 
@@ -245,32 +232,25 @@ class Assembly:
                 used[installed.distribution] = installed.version
         return used
 
-    def _check_oracle(self, predictor: Predictor | Oracle) -> None:
-        """Check that only a declared oracle sees run times: a scenario is reviewed by its names.
+    def _check_declared(self, kind: str, capability: str, method: str, *, has: bool) -> None:
+        """Raise PluginError if a capability is declared without its method, or the reverse.
 
-        A predictor around an oracle may be one too: the oracle's name stands in the scenario.
+        A predictor around an oracle may see run times too: a scenario is reviewed by its names, and
+        the oracle's stands in it.
         """
-        choice = self.scenario.predictor
-        within = [
-            self.registry.get(block.plugin_kind, block.plugin_name).plugin.capabilities
-            for _, block in blocks(choice)
-            if isinstance(block, Choice) and block is not choice
+        chosen = getattr(self.scenario, "trace" if kind == "trace_source" else kind)
+        outer, *within = [
+            self.registry.get(block.plugin_kind, block.plugin_name)
+            for _, block in blocks(chosen)
+            if isinstance(block, Choice) and (block is chosen or kind == "predictor")
         ]
-        has = isinstance(predictor, Oracle)
-        if has and any(SEES_RUN_TIME in capabilities for capabilities in within):
-            return
-        installed = self.registry.get("predictor", choice.plugin_name)
-        _check_declared(installed, SEES_RUN_TIME, "foresee", has=has)
-
-
-def _check_declared(installed: Installed, capability: str, method: str, *, has: bool) -> None:
-    """Raise PluginError if a capability is declared without its method, or the reverse."""
-    declared = capability in installed.plugin.capabilities
-    if has != declared:
-        raise PluginError(
-            f"{installed.origin}: it {'declares' if declared else 'does not declare'} the"
-            f" capability {capability!r} and {'has a' if has else 'has no'} method {method!r}"
-        )
+        declared = capability in outer.plugin.capabilities
+        within_too = any(capability in one.plugin.capabilities for one in within)
+        if has != declared and not (has and within_too):
+            raise PluginError(
+                f"{outer.origin}: it {'declares' if declared else 'does not declare'} the"
+                f" capability {capability!r} and {'has a' if has else 'has no'} method {method!r}"
+            )
 
 
 def spawn_seed(seed: int, kind: str, name: str) -> int:

@@ -122,6 +122,9 @@ def start_manifest(
     plugins
         Versions of distributions, by name.
     """
+    files = [(str(path), sha256(path), path.stat().st_size, False) for path in trace_files]
+    for name, content in trace_answers:
+        files.append((name, content_sha256(content), len(content), True))
     # Written before the first event, so that a killed run says that it was running.
     manifest = Manifest(
         format=FORMAT,
@@ -133,19 +136,8 @@ def start_manifest(
         versions=package_versions(),
         plugins=dict(plugins),
         trace_files=[
-            *(
-                TraceFile(path=str(p), sha256=sha256(p), bytes=p.stat().st_size)
-                for p in trace_files
-            ),
-            *(
-                TraceFile(
-                    path=one.name,
-                    bytes=len(one.content),
-                    sha256=content_sha256(one.content),
-                    answer=True,
-                )
-                for one in trace_answers
-            ),
+            TraceFile(path=path, sha256=digest, bytes=size, answer=answer)
+            for path, digest, size, answer in files
         ],
         trace_comments=[],
         platform=platform.platform(),

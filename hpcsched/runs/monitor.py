@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from time import monotonic
-from typing import Protocol
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.records import ReplayedRounds, RoundRemarks
 from hpcsched.terminal import can_draw
 from hpcsched.workload.job_batches import JobColumns
-from hpcsched.workload.trace_source import TraceAccount
+from hpcsched.workload.trace_source import TraceSource
 
 INTERVAL = 0.5
 """Real seconds between two states."""
@@ -29,19 +28,7 @@ INTERVAL = 0.5
 _log = logging.getLogger(__name__)
 
 
-class Trace(Protocol):
-    """The part of a trace source that progress needs."""
-
-    @property
-    def account(self) -> TraceAccount:
-        """Account of the records read so far."""
-
-    @property
-    def fraction_read(self) -> float | None:
-        """Share of the trace that has been read, from 0 to 1; None if unknown."""
-
-
-def share_done(trace: Trace, ended: int, most_jobs: int | None = None) -> float | None:
+def share_done(trace: TraceSource, ended: int, most_jobs: int | None = None) -> float | None:
     """Return the share of the jobs that have left, from 0 to 1; None if unknown.
 
     The number of all jobs is estimated as the jobs read so far divided by the share of the trace

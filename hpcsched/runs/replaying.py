@@ -5,14 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.metric import ChosenMetric, RunTables
 from hpcsched.runs.assembly import Assembly, assemble
-from hpcsched.runs.outage_records import down_amounts
 from hpcsched.runs.recorder import (
     job_table,
     joined_left,
@@ -20,6 +19,7 @@ from hpcsched.runs.recorder import (
     round_table,
     without_rejected,
 )
+from hpcsched.runs.resource_records import down_amounts
 from hpcsched.runs.runner import parts_of
 from hpcsched.runs.tables import ArrowTable
 from hpcsched.scenario import Scenario, load_scenario
@@ -40,9 +40,6 @@ from hpcsched.workload.job_batches import (
     records_of,
 )
 from hpcsched.workload.trace_source import TraceAccount
-
-if TYPE_CHECKING:
-    from hpcsched.report.tables.report_table import Table
 
 _log = logging.getLogger(__name__)
 
@@ -150,28 +147,6 @@ class Replay:
         return f"Replay(jobs that ran: {jobs}, rounds: {rounds}, objective: {self.objective})"
 
     @property
-    def figures(self) -> "Table":
-        """Table of the objective and the metrics, which is printed and which notebooks show."""
-        # A replay in memory needs no tables until it is printed.
-        from hpcsched.report.tables.report_table import Table  # noqa: PLC0415
-        from hpcsched.report.tables.run_comparison import value_text  # noqa: PLC0415
-
-        values = [("objective", self.objective), *self.metrics.items()]
-        return Table(
-            ("metric", "value"),
-            [(name, value_text(value, None)) for name, value in values],
-            name="replay",
-            words=1,
-        )
-
-    def __str__(self) -> str:
-        return f"{self!r}\n{self.figures.as_text()}"
-
-    def _repr_markdown_(self) -> str:
-        """Return the numbers of jobs and rounds and the figures for notebooks."""
-        return f"{self!r}\n\n{self.figures.as_markdown()}"
-
-    @property
     def start_times(self) -> dict[int, int]:
         """Start time of each job that ran, by job number, in seconds."""
         numbers, starts = self.jobs["job_id"].to_numpy(), self.jobs["start_time"].to_numpy()
@@ -188,12 +163,9 @@ def read_workload(scenario: Scenario | Path | str | Mapping[str, Any]) -> Worklo
     """
     scenario = _loaded(scenario)
     source = assemble(scenario).source
-    batches: tuple[JobColumns, ...] | None = None
-    records: tuple[TracedJob, ...] = ()
-    if isinstance(source, GivesColumns):
-        batches = tuple(source.job_columns(RequestNumbers()))
-    else:
-        records = tuple(source.jobs())
+    columns = source.job_columns(RequestNumbers()) if isinstance(source, GivesColumns) else None
+    batches = None if columns is None else tuple(columns)
+    records = tuple(source.jobs()) if batches is None else ()
     comments = tuple(source.comments)
     return Workload(source.account, read_for(scenario), batches, records, comments)
 

@@ -113,7 +113,7 @@ def summarize(
         "loss_of_capacity_by_resource": loss_of_capacity_by_resource(run),
         "percentiles": percentiles(run.jobs, percents, tau),
         "classes": class_values(run.jobs, class_bounds, tau),
-        "rounds": round_figures(run.rounds) | solver_figures(records.statuses),
+        "rounds": round_figures(run.rounds, records.statuses),
     }
     # Only where there is something: a key that is empty in all runs would tell nothing.
     return figures | ({"not_measured": failed} if failed else {})
@@ -157,21 +157,14 @@ def job_account(
     return jobs
 
 
-def round_figures(rounds: Table) -> dict[str, Any]:
-    """Return the number of rounds, and of those with a fallback."""
-    count = fallbacks = 0
-    for (fallback,) in rounds.batches("fallback"):
-        count += len(fallback)
-        fallbacks += int(fallback.sum())
-    return {"count": count, "fallbacks": fallbacks}
-
-
-def solver_figures(statuses: Mapping[str, int]) -> dict[str, Any]:
-    """Return the number of rounds that asked a solver, of those without a plan, and by status."""
-    rounds = solver_rounds(statuses)
+def round_figures(rounds: Table, statuses: Mapping[str, int]) -> dict[str, Any]:
+    """Return the numbers of rounds: all, with a fallback, and with a solver, by its status."""
+    asked, fallbacks = solver_rounds(statuses), whole_column(rounds, "fallback")
     return {
-        "asked_solver": rounds.asked,
-        "without_plan": rounds.unsolved,
+        "count": len(fallbacks),
+        "fallbacks": int(fallbacks.sum()),
+        "asked_solver": asked.asked,
+        "without_plan": asked.unsolved,
         "solver": dict(sorted(statuses.items())),
     }
 
@@ -241,7 +234,9 @@ def offline_figures(plan: OfflinePlan, value: float | None) -> dict[str, Any]:
     if bound is not None and value is not None and value < bound <= value + ROUNDING * abs(value):
         # A proof of optimality must not fail by the last bit of a float.
         bound = value
-    gap = gap_of(value, bound)
+    gap = None
+    if value is not None and bound is not None:
+        gap = (value - bound) / abs(value) if value != bound else 0.0
     return {
         "value": value,
         "lower_bound": bound,
@@ -249,10 +244,3 @@ def offline_figures(plan: OfflinePlan, value: float | None) -> dict[str, Any]:
         "proved": None if gap is None else gap <= PROVED,
         "bound_by": plan.bound_by,
     }
-
-
-def gap_of(value: float | None, bound: float | None) -> float | None:
-    """Return (value − bound) / |value|; None where one of them is None."""
-    if value is None or bound is None:
-        return None
-    return (value - bound) / abs(value) if value != bound else 0.0

@@ -153,9 +153,13 @@ class RunRecords:
         self.rounds = ParquetTable(folder / ROUNDS)
         left = ParquetTable(folder / JOBS).read("state", "rejected_by")
         self.states, self.rejected_by = _counts(left["state"]), _counts(left["rejected_by"])
-        calls = computed("drop_null", self.rounds.read("solver")["solver"])
-        self.statuses = Counter(call["status"] for call in calls.to_pylist())
-        self.lost_calls = lost_calls(calls)
+        self.statuses: Counter[str] = Counter()
+        self.lost_calls = 0
+        # Part by part: the fields of a year's calls take more memory than all that metrics read.
+        for part in self.rounds.parts("solver"):
+            calls = computed("drop_null", part["solver"])
+            self.statuses.update(call["status"] for call in calls.to_pylist())
+            self.lost_calls += lost_calls(calls)
 
 
 def lost_calls(calls: pa.Array | pa.ChunkedArray) -> int:

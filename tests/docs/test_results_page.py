@@ -19,9 +19,8 @@ from hpcsched.runs.columns import (
 )
 from hpcsched.runs.files import KNOWN, STATES
 from hpcsched.runs.manifest import Manifest
-from hpcsched.runs.outage_records import outage_figures
+from hpcsched.runs.resource_records import SharedResourceFigures, outage_figures
 from hpcsched.runs.runner import run
-from hpcsched.runs.shared_resource_records import SharedResourceFigures
 from hpcsched.runs.summary import Left, job_account
 from hpcsched.scenario import load_scenario
 from hpcsched.system.outages import Outage, Outages

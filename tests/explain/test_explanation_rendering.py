@@ -6,7 +6,7 @@ import pytest
 
 from hpcsched.dispatching.decision import ReasonKind
 from hpcsched.explain.explanation import ChosenFrom, Explanation, HeldUp, JobFacts, Overtaking, Wait
-from hpcsched.runs.reason_records import ReasonRow
+from hpcsched.runs.observers import ReasonRow
 from hpcsched.workload.trace_calendar import calendar_of
 
 FACTS = JobFacts(

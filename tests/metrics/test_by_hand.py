@@ -7,7 +7,7 @@ from hpcsched.dispatching import objectives
 from hpcsched.metrics.capacity import loss_of_capacity_by_resource, utilization_by_resource
 from hpcsched.metrics.metric import DownAmounts, RunTables, whole_column
 from hpcsched.parameters import Params
-from hpcsched.runs.shared_resource_records import shared_resource_figures
+from hpcsched.runs.resource_records import shared_resource_figures
 from tests.metrics.tables import MemoryTable, jobs_table
 
 NONE = Params()

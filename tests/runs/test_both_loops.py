@@ -16,10 +16,10 @@ import hpcsched.runs.runner
 from hpcsched.cli import main
 from hpcsched.errors import HpcschedError, PluginError
 from hpcsched.prediction.predictors import LastTwo
-from hpcsched.runs import record_file, runner
+from hpcsched.runs import recorder, runner
 from hpcsched.runs.assembly import assemble
-from hpcsched.runs.event_log import EventLog
 from hpcsched.runs.monitor import Monitor
+from hpcsched.runs.observers import EventLog
 from hpcsched.runs.runner import replay_into_folder
 from hpcsched.simulation import decision_requests, records
 from hpcsched.simulation.event_loop import EventLoop
@@ -77,8 +77,8 @@ def test_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     Row groups are small here, and parts of a replay end wherever they like.
     """
-    monkeypatch.setattr(record_file, "BATCH", 8)
-    monkeypatch.setattr(record_file, "ROW_GROUP", 24)
+    monkeypatch.setattr(recorder, "BATCH", 8)
+    monkeypatch.setattr(recorder, "ROW_GROUP", 24)
     monkeypatch.setattr(decision_requests, "perf_counter", lambda: 0.0)
     monkeypatch.setattr(records, "ReplayedRounds", _TimelessRounds)
     monkeypatch.setattr(runner, "EventLoop", partial(EventLoop, seconds=0))

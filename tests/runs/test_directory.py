@@ -11,8 +11,7 @@ from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.metric import whole_column
 from hpcsched.runs.directory import RunDirectory, create
 from hpcsched.runs.manifest import ON_A_CLUSTER, content_sha256, finish_manifest, start_manifest
-from hpcsched.runs.record_file import ROW_GROUP
-from hpcsched.runs.recorder import RunRecorder
+from hpcsched.runs.recorder import ROW_GROUP, RunRecorder
 from hpcsched.runs.summary import ChosenMetric, ChosenObjective, Measures, summarize
 from hpcsched.runs.tables import RunRecords
 from hpcsched.simulation.records import JobRecord, RoundRecord

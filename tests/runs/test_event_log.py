@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from hpcsched.dispatching.rules.recorded import Reject
-from hpcsched.runs.event_log import EventLog
+from hpcsched.runs.observers import EventLog
 from hpcsched.system.outages import Outage, Outages
 from tests.builders import alike, easy, replay, traced
 

@@ -171,5 +171,5 @@ def test_share_done(
     """The share is of the jobs of the trace, or of the number of jobs in the scenario."""
     account = TraceAccount(read=read + 2)
     account.skipped["malformed"] += 2
-    trace = SimpleNamespace(fraction_read=fraction, account=account)
+    trace: Any = SimpleNamespace(fraction_read=fraction, account=account)
     assert share_done(trace, ended, most_jobs) == share

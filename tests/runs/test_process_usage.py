@@ -9,8 +9,8 @@ import pytest
 from hpcsched.audit.auditing import audit_directory
 from hpcsched.dispatching.decision import NOTHING, Decision
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.runs import process_usage
-from hpcsched.runs.process_usage import ProcessUsage, resident_memory
+from hpcsched.runs import observers
+from hpcsched.runs.observers import ProcessUsage, resident_memory
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.records import RoundRecord
@@ -57,8 +57,8 @@ def test_parts_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     The second comes after the last, and the end of the trace, which takes 2 s to be found.
     """
     clock = Clock()
-    monkeypatch.setattr(process_usage, "process_time", clock)
-    monkeypatch.setattr(process_usage, "resident_memory", lambda: 5 * MB)
+    monkeypatch.setattr(observers, "process_time", clock)
+    monkeypatch.setattr(observers, "resident_memory", lambda: 5 * MB)
 
     def jobs() -> Iterator[TracedJob]:
         for k in (1, 2, 3):

@@ -9,13 +9,13 @@ import pytest
 from hpcsched.dispatching.decision import Decision, Reason, Start
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.errors import InputError
-from hpcsched.runs.reason_records import (
+from hpcsched.runs.observers import (
     ReasonRecorder,
     ReasonRow,
     jobs_that_speak_of,
     reasons_of,
 )
-from hpcsched.runs.record_file import ROW_GROUP
+from hpcsched.runs.recorder import ROW_GROUP
 from hpcsched.runs.tables import ParquetTable
 from hpcsched.simulation.records import RoundRecord
 from hpcsched.system.space import NodeAllocation

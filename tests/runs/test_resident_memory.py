@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.runs.process_usage import resident_memory
+from hpcsched.runs.observers import resident_memory
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="there is no /proc")
 

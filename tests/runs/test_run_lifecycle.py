@@ -14,10 +14,10 @@ from hpcsched.cli import main
 from hpcsched.errors import Finding, InputError, PluginError
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.directory import RunDirectory, create
-from hpcsched.runs.event_log import EventLog
 from hpcsched.runs.manifest import ON_A_CLUSTER, sha256
+from hpcsched.runs.observers import EventLog
 from hpcsched.runs.recorder import RunRecorder
-from hpcsched.runs.run_lifecycle import LoopEnd, Run
+from hpcsched.runs.runner import LoopEnd, Run
 from hpcsched.runs.runner import run as run_scenario
 from hpcsched.runs.summary import Left
 from hpcsched.scenario import load_scenario
@@ -210,7 +210,7 @@ def test_a_run_whose_directory_cannot_be_begun(
     def full(_: object) -> str:
         raise OSError("no space left")
 
-    monkeypatch.setattr("hpcsched.runs.run_lifecycle.resolved_yaml", full)
+    monkeypatch.setattr("hpcsched.runs.runner.resolved_yaml", full)
     with pytest.raises(OSError, match="no space left"):
         Run(begun(tmp_path))
     assert content(tmp_path, "manifest.json")["status"] == "failed"

@@ -129,7 +129,7 @@ def test_what_an_audit_finds(scenario: Path, tmp_path: Path) -> None:
 
     tamper_jobs(RunDirectory.open(folder), starts_sooner)
     found = messages(audit_directory(RunDirectory.open(folder)))
-    assert "second 13: expected at most 30 to be drawn where jobs start, found 55" in found
+    assert "second 13: expected at most 30 of power to be drawn where jobs start, found 55" in found
     assert "shared_resources.power.peak: expected 55, found 50" in found
 
 

@@ -5,7 +5,7 @@ import gc
 import pytest
 
 import hpcsched
-from hpcsched.runs.process_usage import resident_memory
+from hpcsched.runs.observers import resident_memory
 
 SCENARIO = "scenarios/small-easy.yaml"
 

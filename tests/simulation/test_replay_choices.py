@@ -9,7 +9,7 @@ from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.core_rules import CoreRule
 from hpcsched.dispatching.rules.orders import ArrivalOrder, slowdown_order
 from hpcsched.prediction.predictor import Doubling
-from hpcsched.runs.reason_records import ReasonRecorder
+from hpcsched.runs.observers import ReasonRecorder
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.replay_choices import (
     choices_of,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.runs.process_usage import ProcessUsage
+from hpcsched.runs.observers import ProcessUsage
 from hpcsched.simulation.observer import Observer
 from hpcsched.testing import check_observer
 

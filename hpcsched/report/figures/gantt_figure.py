@@ -32,7 +32,7 @@ from hpcsched.report.figures.chart_parts import (
     time_axis,
 )
 from hpcsched.report.studied_runs import StudiedRun
-from hpcsched.runs.outage_records import recorded_outages
+from hpcsched.runs.resource_records import recorded_outages
 from hpcsched.scenario.resolved import read_system
 from hpcsched.system.outages import down_time
 from hpcsched.system.system import System

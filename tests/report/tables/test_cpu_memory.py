@@ -9,8 +9,8 @@ from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import open_study
 from hpcsched.report.tables.study_tables import cpu_memory
 from hpcsched.runs.columns import usage_schema
-from hpcsched.runs.process_usage import UsageRow
-from hpcsched.runs.record_file import RecordFile
+from hpcsched.runs.observers import UsageRow
+from hpcsched.runs.recorder import RecordFile
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 

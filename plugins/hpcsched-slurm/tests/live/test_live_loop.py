@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from hpcsched.runs.assembly import assemble
-from hpcsched.runs.reason_records import ReasonRecorder
+from hpcsched.runs.observers import ReasonRecorder
 from hpcsched.runs.recorder import RunRecorder
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.observer import Observer

@@ -12,9 +12,9 @@ from hpcsched.errors import Finding, InputError
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.manifest import ON_A_CLUSTER
-from hpcsched.runs.reason_records import ReasonRecorder
+from hpcsched.runs.observers import ReasonRecorder
 from hpcsched.runs.recorder import RunRecorder
-from hpcsched.runs.run_lifecycle import LoopEnd, Run
+from hpcsched.runs.runner import LoopEnd, Run
 from hpcsched.runs.summary import Left
 from hpcsched.scenario import Scenario
 from hpcsched.simulation.observer import Observer, close_observers
