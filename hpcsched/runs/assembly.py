@@ -217,13 +217,7 @@ class Assembly:
         return built
 
     def distributions(self, *chosen: Choice) -> dict[str, str]:
-        """Return the versions of the distributions that provide plugins, by name of distribution.
-
-        Parameters
-        ----------
-        chosen
-            Choices that count, with all choices within them; by default all of the scenario.
-        """
+        """Return the versions of the distributions of some choices, by default of the scenario."""
         used = {}
         # A choice may hold others: the order of a dispatcher may come from another distribution.
         for _, block in blocks(chosen or self.scenario):
@@ -263,13 +257,7 @@ def spawn_seed(seed: int, kind: str, name: str) -> int:
 def assemble(
     scenario: Scenario, registry: Registry | None = None, folder: Path = Path()
 ) -> Assembly:
-    """Return the parts of a scenario, each built when it is first used.
-
-    Parameters
-    ----------
-    registry
-        Plugins; the installed ones by default.
-    """
+    """Return the parts of a scenario, each built when it is first used."""
     return Assembly(scenario, registry or installed_plugins(), folder)
 
 
@@ -301,11 +289,6 @@ def seed_matters(scenario: Scenario, registry: Registry | None = None) -> bool:
     False is certain, for plugins that take their random numbers from the seed: no part has asked
     for it, and none depends on the machine. True is a possibility. Where a part cannot be built,
     its own message says more, and the answer is True.
-
-    Parameters
-    ----------
-    registry
-        Plugins; the installed ones by default.
     """
     if next(not_reproducible(scenario), None) is not None:
         return True

@@ -115,13 +115,7 @@ def start_manifest(
     trace_answers: Sequence[TraceAnswer] = (),
     not_reproducible_because: Sequence[str] = (),
 ) -> Manifest:
-    """Write the manifest of a run that starts now, with status `running`, and return it.
-
-    Parameters
-    ----------
-    plugins
-        Versions of distributions, by name.
-    """
+    """Write the manifest of a run that starts now, with status `running`, and return it."""
     files = [(str(path), sha256(path), path.stat().st_size, False) for path in trace_files]
     for name, content in trace_answers:
         files.append((name, content_sha256(content), len(content), True))

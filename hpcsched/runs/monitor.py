@@ -32,15 +32,7 @@ def share_done(trace: TraceSource, ended: int, most_jobs: int | None = None) -> 
     """Return the share of the jobs that have left, from 0 to 1; None if unknown.
 
     The number of all jobs is estimated as the jobs read so far divided by the share of the trace
-    that has been read. So it is exact once the trace has been read, as of sources that read a whole
-    log before its first job.
-
-    Parameters
-    ----------
-    ended
-        Number of jobs that have left.
-    most_jobs
-        Largest number of jobs; None if unknown.
+    that has been read. So it is exact once the trace has been read.
     """
     shares = []
     if trace.fraction_read is not None:
@@ -88,15 +80,7 @@ class Monitor:
             self.first_submit = int(columns.submit_time[0])
 
     def replayed(self, jobs: int, rounds: ReplayedRounds, remarks: Sequence[RoundRemarks]) -> None:
-        """Count a part of the replay, and show the state where that is due.
-
-        Parameters
-        ----------
-        jobs
-            Number of jobs that have left.
-        remarks
-            Remarks of the rounds' decisions; empty where none was made in Python.
-        """
+        """Count a part of the replay, and show the state where that is due."""
         self._ended += jobs
         if len(rounds.round):
             self.rounds = int(rounds.round[-1])

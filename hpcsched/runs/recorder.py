@@ -210,13 +210,7 @@ class RunRecorder(Observer):
 
 
 def job_table(system: System, columns: JobColumns, left: LeftJobs) -> pa.Table:
-    """Build the table of jobs that have left, with the columns of `jobs.parquet`.
-
-    Parameters
-    ----------
-    left
-        Times, states and places of these jobs. Jobs without recorded nodes get null lists.
-    """
+    """Build the table of jobs that have left; without recorded nodes they get null lists."""
     run_time = left.end_time - left.start_time
     rejected = left.rejected_by >= 0
     # False and True are the first two states, so that no look-up is needed.
@@ -261,13 +255,7 @@ def job_table(system: System, columns: JobColumns, left: LeftJobs) -> pa.Table:
 def round_table(
     system: System, rounds: ReplayedRounds, remarks: Sequence[RoundRemarks] = ()
 ) -> pa.Table:
-    """Build the table of dispatching rounds, with the columns of `rounds.parquet`.
-
-    Parameters
-    ----------
-    remarks
-        What their decisions say; empty where none was made in Python.
-    """
+    """Build the table of dispatching rounds; `remarks` are those of decisions made in Python."""
     count, schema = len(rounds.now), rounds_schema(system)
     columns = rounds._asdict()
     again = columns.pop("call_again")

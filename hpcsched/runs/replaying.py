@@ -154,13 +154,7 @@ class Replay:
 
 
 def read_workload(scenario: Scenario | Path | str | Mapping[str, Any]) -> Workload:
-    """Return the jobs of a scenario's trace, for replays of scenarios that share it.
-
-    Raises
-    ------
-    InputError
-        If the scenario is not valid or the trace cannot be read.
-    """
+    """Return the jobs of a scenario's trace, for replays of scenarios that share it."""
     scenario = _loaded(scenario)
     source = assemble(scenario).source
     columns = source.job_columns(RequestNumbers()) if isinstance(source, GivesColumns) else None

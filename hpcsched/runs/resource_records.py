@@ -54,21 +54,9 @@ def down_amounts(outages: Outages, system: System) -> dict[str, DownAmounts]:
 
 
 def outage_figures(interruptions: pa.Table, outages: Outages, system: System) -> dict[str, Any]:
-    """Return the summary's figures of outages.
+    """Return the summary's figures of outages, from the rows of `interruptions.parquet`.
 
-    Parameters
-    ----------
-    interruptions
-        The lost attempts, with the columns of `interruptions.parquet`.
-
-    Returns
-    -------
-    dict
-        - `interruptions`: number of lost attempts, of which `requeued` went back into the queue.
-        - `lost_time`: their run time, in seconds; `lost_node_seconds`: the same summed over nodes.
-        - `lost_amounts`: amounts that they asked for × time, by resource type.
-        - `node_seconds_down`: time out of service summed over nodes, by kind of outage, also beyond
-          the end of the run.
+    Times are in seconds; `node_seconds_down` also counts what lies beyond the end of the run.
     """
     rows = interruptions.to_pylist()
     seconds = [row["end_time"] - row["start_time"] for row in rows]
@@ -121,16 +109,9 @@ class SharedResourceRecorder:
         self._written: _Level | None = None
 
     def replayed(self, first_submit: int | None, times: IntArray, drawn: IntArray) -> None:
-        """Record a part of a replay.
+        """Record a part of a replay: amounts drawn, `[L, P]`, from some seconds on, `[L]`.
 
-        Parameters
-        ----------
-        first_submit
-            First submission of the replay, in seconds; the time series begins there.
-        times
-            Seconds at which jobs began or ended, `[L]`.
-        drawn
-            Amounts drawn from then on, `[L, P]`.
+        The time series begins at the first submission.
         """
         if self._now is None:
             self._now = first_submit
@@ -221,14 +202,7 @@ def shared_resource_figures(
 ) -> SharedResourceFigures:
     """Return the consumption of a shared resource from its draw and capacity over time.
 
-    Parameters
-    ----------
-    instants
-        Seconds, ascending, `[K]`; the last is the end.
-    drawn
-        Draw from each instant on, `[K]`; the last does not count.
-    offered
-        Capacity from each instant on, `[K]`; the last does not count.
+    `drawn` and `offered` hold from each instant on; the last instant is the end, `[K]` each.
     """
     seconds = np.diff(instants)
     levels: Column = drawn[:-1]

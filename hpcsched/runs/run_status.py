@@ -119,8 +119,6 @@ class RunStatus:
     ----------
     state
         Last state of a run that has not ended; None if it has, or wrote none.
-    jobs
-        Account of the jobs of a run that has ended, as in `summary.json`.
     """
 
     verdict: Verdict
@@ -163,15 +161,7 @@ def status_text(status: RunStatus) -> str:
 
 
 def status_content(status: RunStatus) -> dict[str, Any]:
-    """Return a status for JSON.
-
-    Returns
-    -------
-    dict
-        `status` (a verdict), `scenario`, `directory`, `started`, `finished`, `error`, `state` (as
-        in `state.json`), `jobs` (as in `summary.json`) and `solver`: the rounds that `asked` a
-        solver, and those `without_plan` by status. Unknown values are null.
-    """
+    """Return a status for JSON: `state` as in `state.json`, `jobs` as in `summary.json`."""
     return {
         "status": status.verdict,
         "scenario": status.manifest.scenario,

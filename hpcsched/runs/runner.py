@@ -316,8 +316,7 @@ class RunResult:
     def jobs(self) -> pa.Table:
         """All jobs that have left the system, as an Arrow table with the columns of `jobs.parquet`.
 
-        An Arrow table is what the file is decoded into, with all of its types: whole numbers that
-        may be missing, structs and lists. pandas (`to_pandas(types_mapper=pandas.ArrowDtype)`),
+        pandas (`to_pandas(types_mapper=pandas.ArrowDtype)`),
         polars (`polars.from_arrow`) and DuckDB work on its memory without copying it, so that none
         of them is chosen for the user. Raises InputError where the file is damaged.
         """
@@ -470,13 +469,7 @@ class ReplayLoop:
         return EventLoop(parts, in_python=bool(self._in_python))
 
     def run(self) -> None:
-        """Replay all jobs.
-
-        Raises
-        ------
-        DecisionError
-            If a decision cannot be carried out, or jobs wait for ever.
-        """
+        """Replay all jobs."""
         source, why = self._assembly.source, ", ".join(self._in_python)
         how = f"event by event in Python: {why}" if why else "by the core"
         _log.info("jobs are replayed %s", how)

@@ -125,16 +125,11 @@ def job_account(
     left: Left | None,
     rejected_by: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """Return the account of all records of the trace that were read.
+    """Return the account of all records of the trace that were read; `left` is None at the end.
 
     `read` = `submitted` + all `skipped`, and `submitted` = `completed` + `killed` + `rejected` +
     `failed`, with `rejected` the sum of all `rejected_by`. In an interrupted run `waiting` and
     `running` count as well, and jobs that had been read ahead are `not_yet_submitted`.
-
-    Parameters
-    ----------
-    left
-        Jobs in the system when the run was interrupted; None for a complete run.
     """
     # States without jobs are listed with 0, so that readers need not guess.
     by_state = {state: ended.get(state, 0) for state in STATES}
@@ -219,16 +214,8 @@ def measured_times(rounds: Table) -> dict[str, Any]:
 def offline_figures(plan: OfflinePlan, value: float | None) -> dict[str, Any]:
     """Return value, lower bound and gap of a run that followed an off-line plan.
 
-    Parameters
-    ----------
-    value
-        Objective of the run; None if it has none.
-
-    Returns
-    -------
-    dict
-        `gap` is (value − lower bound) / |value|: no schedule of these jobs is better by more.
-        Bound, gap and proof are None without a bound or a value.
+    `gap` is (value − lower bound) / |value|: no schedule of these jobs is better by more. It is
+    None without a bound or a value, as is the proof.
     """
     bound = plan.lower_bound
     if bound is not None and value is not None and value < bound <= value + ROUNDING * abs(value):
