@@ -85,7 +85,7 @@ def _fault(plan: Plan, data: ModelData, formulation: Formulation) -> str | None:
         return "it is not about the jobs asked about"
     if formulation.binds == "plan":
         return fault_of(plan, data)
-    # A start now without nodes is no promise: it is checked as if it were a step later.
+    # A start now without nodes is no promise: it is checked as if it were a second later.
     later = np.where(placed.any(axis=1), starts, np.maximum(starts, 1))
     return fault_of(Plan(later, placed), data, only_now=True)
 

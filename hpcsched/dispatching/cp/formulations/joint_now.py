@@ -9,9 +9,8 @@ cumulatives as in HCP'19, and for what starts now:
 - for each class and resource type, Σᵢ requests[i, r] · x[i, c] ≤ available[c, r].
 
 A class is the nodes with equal availability that the same jobs may use; what is available on a
-class is that of its nodes together. With `classes` off, each node is a class of its own. Units of a
-class then have to be packed onto its nodes; where that fails, the counts are forbidden and the
-model is solved again.
+class is that of its nodes together. Units of a class then have to be packed onto its nodes; where
+that fails, the counts are forbidden and the model is solved again.
 
 It is a relaxation: starts after now need no nodes. There are |Q̄| starts, as many b, and
 at most Σᵢ |classes| counts.
