@@ -39,7 +39,6 @@ class Solver(NamedTuple):
 SOLVERS = {
     "schedule-or-postpone": Solver(ScheduleOrPostpone(), 0.05),
     "ortools": Solver(OrTools(), 10),
-    "choco": Solver(AnySolver("choco"), 2),
     "pumpkin": Solver(AnySolver("pumpkin"), 2),
 }
 QUICK = {
@@ -265,7 +264,7 @@ def test_positions_may_cost_something_beside_running_jobs() -> None:
 
 
 needs_all_solvers = pytest.mark.skipif(
-    not (is_installed("choco") and is_installed("pumpkin")), reason="a solver is not installed"
+    not is_installed("pumpkin"), reason="a solver is not installed"
 )
 
 
@@ -273,7 +272,7 @@ needs_all_solvers = pytest.mark.skipif(
 @needs_all_solvers
 @pytest.mark.parametrize("part", range(5))
 def test_formulations_have_one_optimum_on_500_problems(part: int) -> None:
-    """On a hundred problems each: all formulations, four solvers, and models of the texts."""
+    """On a hundred problems each: all formulations, three solvers, and models of the texts."""
     counts = compared(
         islice(worth_asking(random_problem, 1000 * part), 100), SOLVERS, PAPERS, variants=True
     )
