@@ -17,19 +17,8 @@ namespace {
 
 void bind_choices(nb::module_& core)
 {
-    nb::enum_<Rule>(core, "Rule", "Rules of the core; `IN_PYTHON` stands for a dispatcher.")
-        .value("IN_PYTHON", Rule::in_python)
-        .value("EASY", Rule::easy)
-        .value("STRICT", Rule::strict)
-        .value("GREEDY", Rule::greedy)
-        .value("BACKFILL", Rule::backfill)
-        .value("RELAXED", Rule::relaxed)
-        .value("COMMITTED", Rule::committed)
-        .value("COMMITTED_BACKFILL", Rule::committed_backfill)
-        .value("CONSERVATIVE", Rule::conservative)
-        .value("SLACK", Rule::slack)
-        .value("SLURM_BACKFILL", Rule::slurm_backfill)
-        .value("BESIDE_PLAN", Rule::beside_plan);
+    nb::enum_<Rule> rules(core, "Rule", "Rules of the core; `IN_PYTHON` stands for a dispatcher.");
+    for (const auto& [name, rule] : rule_names) rules.value(name, rule);
     nb::enum_<Compression>(core, "Compression", "Order in which reservations are moved up.")
         .value("BY_ARRIVAL", Compression::by_arrival)
         .value("BY_RESERVATION", Compression::by_reservation);

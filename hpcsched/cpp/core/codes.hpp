@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 namespace hpcsched {
 
@@ -17,6 +18,22 @@ enum class Rule {
     slack,
     slurm_backfill,
     beside_plan,
+};
+
+/// Names of the rules in Python.
+inline constexpr std::pair<const char*, Rule> rule_names[] = {
+    {"IN_PYTHON", Rule::in_python},
+    {"EASY", Rule::easy},
+    {"STRICT", Rule::strict},
+    {"GREEDY", Rule::greedy},
+    {"BACKFILL", Rule::backfill},
+    {"RELAXED", Rule::relaxed},
+    {"COMMITTED", Rule::committed},
+    {"COMMITTED_BACKFILL", Rule::committed_backfill},
+    {"CONSERVATIVE", Rule::conservative},
+    {"SLACK", Rule::slack},
+    {"SLURM_BACKFILL", Rule::slurm_backfill},
+    {"BESIDE_PLAN", Rule::beside_plan},
 };
 
 /// Whether a rule promises the head job a start in each round, even if no job fits.
