@@ -12,7 +12,7 @@ from hpcsched._core import NumbersSeen
 from hpcsched.errors import PluginError
 from hpcsched.plugin_faults import named
 from hpcsched.system.system import Request, System
-from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.job import NUMBERED, Job, TracedJob
 
 if TYPE_CHECKING:
     from hpcsched.workload.job_batches import JobColumns, RequestNumbers
@@ -187,9 +187,6 @@ def answer_again(source: TraceSource, answers: Sequence[TraceAnswer]) -> None:
     if answers and isinstance(source, ReadsAnswers):
         source.take_answers(answers)
 
-
-_NUMBERS = ("user", "group", "application", "queue", "partition")
-"""Fields of a job that are whole numbers or None."""
 
 _Item = TypeVar("_Item")
 
@@ -373,7 +370,7 @@ def job_fault(traced: object, latest: int, system: System | None = None) -> str 
         ("run_time", run_time, 0),
         ("units", job.request.units, 1),
         *(("unit_request", amount, 0) for amount in job.request.unit_request),
-        *((name, number, 0) for name in _NUMBERS if (number := getattr(job, name)) is not None),
+        *((name, number, 0) for name in NUMBERED if (number := getattr(job, name)) is not None),
     ):
         # Not isinstance: numpy integers would leak into results.
         if type(value) is not int or value < least:
