@@ -19,9 +19,8 @@ from hpcsched.workload.readers.accounting_log import (
 )
 from hpcsched.workload.readers.text_files import LONGEST, TextLines
 
-_SEPARATED = re.compile(r"[A-Za-z][A-Za-z0-9]*([^A-Za-z0-9]+)[A-Za-z]")
-_COLUMN = re.compile(r"[A-Za-z][A-Za-z0-9]*")
-_USUAL = "|"
+_SEPARATOR = "|"
+_DELIMITED = re.compile(r"JobID(Raw)?[^A-Za-z0-9| ]")
 _NUMBER = "jobid"
 _RAW_NUMBER = "jobidraw"
 _NAME_OF_JOB = "jobname"
@@ -32,26 +31,18 @@ REMARKS = 100
 
 
 class SacctHeader(NamedTuple):
-    """Names of the columns, in lower case, and the separator.
+    """Names of the columns, in lower case.
 
     Attributes
     ----------
     names
         Name of each column; `jobid` stands for JobIDRaw in a dump without JobID.
-    separator
-        Text between two columns: `|`, or what `--delimiter` was given.
     has_end
         True if a separator ends each line, as `--parsable` writes it.
     """
 
     names: tuple[str, ...]
-    separator: str
     has_end: bool
-
-    @property
-    def has_lists(self) -> bool:
-        """True if a column holds lists with commas."""
-        return any("tres" in name or "gres" in name for name in self.names)
 
     @property
     def separators(self) -> int:
@@ -69,20 +60,19 @@ class SacctHeader(NamedTuple):
         ValueError
             If the line has more or fewer columns.
         """
-        names, separator = self.names, self.separator
-        fields = line.split(separator)
+        names = self.names
+        fields = line.split(_SEPARATOR)
         if self.has_end:
             if fields[-1]:
-                raise ValueError(f"expected {separator!r} at the end, as the header has")
+                raise ValueError("expected '|' at the end, as the header has")
             fields.pop()
         if names[-1] == _NAME_OF_JOB and len(fields) > len(names):
             last = len(names) - 1
-            fields[last:] = [separator.join(fields[last:])]
+            fields[last:] = [_SEPARATOR.join(fields[last:])]
         if len(fields) != len(names):
             raise ValueError(
-                f"expected {len(names)} columns with {separator!r} between them, found"
-                f" {len(fields)}; a {separator!r} in a job's name does no harm where JobName is the"
-                " last column"
+                f"expected {len(names)} columns with '|' between them, found {len(fields)}; a '|'"
+                " in a job's name does no harm where JobName is the last column"
             )
         named = zip(reversed(names), reversed(fields), strict=True)
         return {name: field.strip() for name, field in named}
@@ -95,23 +85,22 @@ def parse_header(text: str) -> SacctHeader:
 
     Examples
     --------
-    >>> parse_header("JobID;Submit;Start;")
-    SacctHeader(names=('jobid', 'submit', 'start'), separator=';', has_end=True)
+    >>> parse_header("JobID|Submit|Start|")
+    SacctHeader(names=('jobid', 'submit', 'start'), has_end=True)
     """
-    separator = _separator(text)
-    names = [name.strip().lower() for name in text.split(separator)]
+    names = [name.strip().lower() for name in text.split(_SEPARATOR)]
     has_end = len(names) > 1 and not names[-1]
     if has_end:
         names.pop()
     if _NUMBER not in names:
         names = [_NUMBER if name == _RAW_NUMBER else name for name in names]
-    return SacctHeader(tuple(names), separator, has_end)
+    return SacctHeader(tuple(names), has_end)
 
 
 def is_header(text: str) -> bool:
     """Return whether a line names the columns of jobs; a table of another origin may have one."""
     names = set(parse_header(text.strip()).names)
-    return _NUMBER in names and (_USUAL in text or names >= _TIMES)
+    return _NUMBER in names and (_SEPARATOR in text or names >= _TIMES)
 
 
 def find_header(lines: Iterable[str]) -> int | None:
@@ -127,21 +116,9 @@ def find_header(lines: Iterable[str]) -> int | None:
 def what_it_is(text: str) -> str:
     """Return a diagnosis of a line without the needed columns, with advice; or an empty text."""
     line = text.strip()
-    header = parse_header(line)
-    if header.separator == "," and header.has_lists:
-        return "',' also stands in lists such as AllocTRES: call sacct without --delimiter"
+    if _DELIMITED.match(line):
+        return "its columns are not separated by '|': call sacct without --delimiter"
     return sacct_remedy(line)
-
-
-def _separator(text: str) -> str:
-    if _USUAL in text:
-        return _USUAL
-    match = _SEPARATED.match(text.strip())
-    # Blanks fill the columns of a table for people; its values contain some, too.
-    if match is None or match[1].strip(" ") != match[1]:
-        return _USUAL
-    names = text.strip().removesuffix(match[1]).split(match[1])
-    return match[1] if all(map(_COLUMN.fullmatch, names)) else _USUAL
 
 
 # Job, then array task, pending tasks `_[...]` or component, then step such as `.batch`.
@@ -218,9 +195,6 @@ class SacctRows(TextLines):
         if not self.header:
             raise self._no_header("found nothing")
         self._columns = parse_header(self.header)
-        if self._columns.separator == "," and self._columns.has_lists:
-            # A list in the middle would pass for several columns, and JobName take up the rest.
-            raise self._no_header(what_it_is(self.header))
         self.columns = frozenset(self._columns.names)
         self._ends_in_name = self._columns.names[-1] == _NAME and not self._columns.has_end
 
@@ -258,17 +232,16 @@ class SacctRows(TextLines):
 
     def _joined(self, begun: str, line: str) -> str | None:
         """Return a row that goes on in the next line; None if that is a row of its own."""
-        separator = self._columns.separator
-        lacking = self._columns.separators - begun.count(separator)
-        more = line.count(separator)
+        lacking = self._columns.separators - begun.count(_SEPARATOR)
+        more = line.count(_SEPARATOR)
         # A name in the last column may lack a part although no column does.
         goes_on = more <= lacking if lacking > 0 else not (lacking or more) and self._ends_in_name
         if not goes_on or len(begun) + len(line) > LONGEST:
             return None
         if self._columns.names[0] == _NUMBER:
-            is_row = _JOB.fullmatch(line.partition(separator)[0].strip()) is not None
+            is_row = _JOB.fullmatch(line.partition(_SEPARATOR)[0].strip()) is not None
             # A job id has no line ends.
-            if is_row or separator not in begun:
+            if is_row or _SEPARATOR not in begun:
                 return None
         return f"{begun} {line}"
 
