@@ -12,6 +12,7 @@ from hpcsched.cli.options import (
     Overrides,
     Quiet,
     ScenarioFiles,
+    StudyFolder,
     resumable,
     scenario_files,
     warn,
@@ -190,9 +191,7 @@ def run_warnings(loaded: LoadedScenario, run: RunDirectory) -> Iterator[Finding]
 def experiment(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The experiment file.")],
     *,
-    out: Annotated[
-        Path | None, typer.Option(help="The folder for the runs; runs/NAME by default.")
-    ] = None,
+    out: StudyFolder = None,
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Number of cells at a time, for any executor.")
     ] = None,

@@ -15,6 +15,7 @@ from hpcsched.cli.options import (
     NewFile,
     PluginKind,
     PluginName,
+    Preset,
     TableFormatOption,
     tables_text,
     warn,
@@ -49,12 +50,7 @@ def try_(
             metavar="N[xCORES]", help="The machine: 256, or 32x8 for 32 nodes of 8 cores."
         ),
     ] = None,
-    preset: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Known data set (trace presets); by the log's columns by default."
-        ),
-    ] = None,
+    preset: Preset = None,
     time_zone: Annotated[
         str | None,
         typer.Option(

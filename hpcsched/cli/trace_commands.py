@@ -52,6 +52,8 @@ instances = typer.Typer(
 )
 trace.add_typer(instances, name="instances")
 
+Limit = Annotated[int | None, typer.Option(min=1, help="At most this many problems.")]
+
 
 @trace.command()
 @with_option_groups
@@ -321,9 +323,7 @@ def record(
     max_queued: Annotated[
         int | None, typer.Option(min=0, help="Largest number of queued jobs.")
     ] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Save at most this many problems.")
-    ] = None,
+    limit: Limit = None,
     overrides: Overrides = None,
     force: Force = False,
 ) -> None:
@@ -357,9 +357,7 @@ def solve(
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="The folder for the tables NAME.parquet.")
     ],
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Solve at most this many problems.")
-    ] = None,
+    limit: Limit = None,
     overrides: Overrides = None,
     force: Force = False,
 ) -> None:

@@ -1,6 +1,5 @@
 """A study with the times of its jobs, its time series, its decision times, and its baseline."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -146,13 +145,11 @@ class ComparedStudy:
         If both configurations have a single run of a trace, their seeds may differ. A run without a
         counterpart is left out.
         """
-        by_case: dict[tuple[str, str], list[StudiedRun]] = defaultdict(list)
-        for one in self.study.runs:
-            by_case[one.configuration, one.group].append(one)
+        by_case = self.study.cases
         for one in self.study.runs:
             if one.configuration == self.baseline:
                 continue
-            others = by_case[self.baseline, one.group]
+            others = by_case.get((self.baseline, one.group), [])
             same = [other for other in others if other.seed == one.seed]
             # Deterministic dispatchers are often run once, under whatever seed.
             alone = len(others) == len(by_case[one.configuration, one.group]) == 1

@@ -105,6 +105,14 @@ class Study:
         return tuple(dict.fromkeys(run.group for run in self.runs))
 
     @property
+    def cases(self) -> Mapping[tuple[str, str], list[StudiedRun]]:
+        """Runs by configuration and trace; those of one case differ by seed."""
+        found: dict[tuple[str, str], list[StudiedRun]] = defaultdict(list)
+        for one in self.runs:
+            found[one.configuration, one.group].append(one)
+        return found
+
+    @property
     def run_labels(self) -> Mapping[str, str]:
         """Labels of the runs by name."""
         return short_labels(run.name for run in self.runs)

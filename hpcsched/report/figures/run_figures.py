@@ -1,7 +1,6 @@
 """The figures of runs: distributions, metrics, load over time, decision times."""
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import altair as alt
@@ -82,30 +81,20 @@ def quantity_values(
     compared: ComparedStudy, quantity: str
 ) -> Mapping[tuple[str, str], FloatColumn]:
     """Return the values of all jobs by configuration and trace, of all seeds together."""
-    parts: dict[tuple[str, str], list[FloatColumn]] = defaultdict(list)
-    for one in compared.study.runs:
+
+    def values(one: StudiedRun) -> FloatColumn:
         if quantity == QUEUE_SIZE:
-            own = whole_column(one.run.rounds, "queued").astype(np.float64)
-        else:
-            own = QUANTITIES[quantity].values(compared.jobs[one.name])
-        parts[one.configuration, one.group].append(own)
-    return {key: np.concatenate(part) for key, part in parts.items()}
+            return whole_column(one.run.rounds, "queued").astype(np.float64)
+        return QUANTITIES[quantity].values(compared.jobs[one.name])
+
+    cases = compared.study.cases.items()
+    return {case: np.concatenate(list(map(values, runs))) for case, runs in cases}
 
 
 def distribution(values: FloatColumn) -> tuple[FloatColumn, FloatColumn]:
-    """Return points of a distribution function, thinned where there are many.
+    """Return points of a distribution function, thinned to about `STEPS` where there are many.
 
-    Parameters
-    ----------
-    values
-        Values of all jobs, at least one.
-
-    Returns
-    -------
-    tuple
-        Some of the values, ascending, with the least twice and the largest; and the percentage of
-        all values up to each, which begins at 0. Neighbours are as far apart in percent as `STEPS`
-        steps allow.
+    The values ascend, the least twice; the percentages of all values up to each begin at 0.
     """
     occurring, counts = np.unique(values, return_counts=True)
     percent = 100 * np.cumsum(counts) / len(values)
@@ -263,12 +252,11 @@ def _figure(one: StudiedRun, metric: str) -> _Figure:
 
 def metric_intervals(compared: ComparedStudy, metric: str) -> Mapping[tuple[str, str], Interval]:
     """Return the mean of a metric over seeds with its interval, by configuration and trace."""
-    runs: dict[tuple[str, str], list[StudiedRun]] = defaultdict(list)
-    for one in compared.study.runs:
-        if _figure(one, metric).value is not None:
-            runs[one.configuration, one.group].append(one)
     found: dict[tuple[str, str], Interval] = {}
-    for case, own in runs.items():
+    for case, runs in compared.study.cases.items():
+        own = [one for one in runs if _figure(one, metric).value is not None]
+        if not own:
+            continue
         interval = mean_interval(np.array([_figure(one, metric).value for one in own]), block=1)
         name, _, parameters, _ = _figure(own[0], metric)
         # A single seed has no spread of its own, but its jobs have.
@@ -318,18 +306,6 @@ def metric_figure(
     values = {one: sign * own.mean for (one, group), own in found.items() if group == groups[0]}
     order = sorted(drawn, key=lambda one: values.get(one, np.inf))
     drawn = {one: drawn[one] for one in order}
-    chart = bars(found, groups, drawn, metric_title(compared, metric), width)
-    return Figure("metrics", "Metrics", _CAPTION, chart)
-
-
-def bars(
-    found: Mapping[tuple[str, str], Interval],
-    groups: Sequence[str],
-    drawn: Mapping[str, Look],
-    title: str,
-    width: int,
-) -> Chart:
-    """Return the chart of bars with their values and intervals, a panel for each group."""
     charts: list[Chart] = []
     for group in groups:
         data = [
@@ -342,7 +318,8 @@ def bars(
                 # Percentiles of resampled means need not contain the mean.
                 lower=min(interval.lower, interval.mean),
                 upper=max(interval.upper, interval.mean),
-                shown=_number_text(interval.mean),
+                # Four significant digits, or all of them before the point.
+                shown=f"{interval.mean:{',.0f' if abs(interval.mean) >= 1000 else '.4g'}}",
             )
         ]
         base = chart_of(data).encode(
@@ -353,7 +330,7 @@ def bars(
         wide = base.encode(
             opacity=alt.condition("datum.lower < datum.upper", alt.value(1), alt.value(0))
         )
-        heading = title if group == groups[-1] else None
+        heading = metric_title(compared, metric) if group == groups[-1] else None
         x = alt.X("mean:Q", axis=alt.Axis(title=heading), scale=alt.Scale(zero=True))
         panel = layers(
             base.mark_bar(stroke=INK, strokeWidth=0.5, height={"band": 1}).encode(
@@ -367,12 +344,9 @@ def bars(
         charts.append(sized(panel, row_size(drawn, width), group))
     chart = panels(charts, columns=1)
     # Bars of several traces can be compared only on one scale.
-    return chart.resolve_scale(x="shared") if isinstance(chart, alt.ConcatChart) else chart
-
-
-def _number_text(value: float) -> str:
-    """Return a number for people: four significant digits, or all of them before the point."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    if isinstance(chart, alt.ConcatChart):
+        chart = chart.resolve_scale(x="shared")
+    return Figure("metrics", "Metrics", _CAPTION, chart)
 
 
 _OFFERED = Look("#999999", 0, "capacity of a shared resource")

@@ -34,7 +34,8 @@ def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:
     for name, value in summary["metrics"].items():
         definition = summary["definitions"][name]
         line = _metric_line(name, width, value, definition)
-        if chosen and _is_metric(chosen, name, definition):
+        stated = chosen and (chosen["name"], chosen["parameters"])
+        if stated == (name, definition["parameters"]):
             line, chosen = f"{line}  {OBJECTIVE}", None
         yield line
     if chosen:
@@ -53,11 +54,6 @@ def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {recorded_starts_text(summary['recorded_starts'])}"
     if "offline" in summary:
         yield _offline_line(summary["objective"]["name"], summary["offline"])
-
-
-def _is_metric(objective: Mapping[str, Any], name: str, definition: Mapping[str, Any]) -> bool:
-    """Return True if an objective is a metric, by name and parameters."""
-    return (objective["name"], objective["parameters"]) == (name, definition["parameters"])
 
 
 def _metric_line(name: str, width: int, value: float | None, about: Mapping[str, Any]) -> str:

@@ -190,7 +190,7 @@ def _usage(one: StudiedRun) -> list[float]:
 def cpu_memory(compared: ComparedStudy) -> Table:
     """Return means and standard deviations of CPU time and memory, by configuration and trace."""
     rows: list[Row] = []
-    for case, runs in _by_case(compared).items():
+    for case, runs in compared.study.cases.items():
         usage = [_usage(one) for one in runs if (one.run.path / USAGE).is_file()]
         cells: list[Cell] = []
         for values in np.array(usage).T:
@@ -219,19 +219,11 @@ def cpu_memory(compared: ComparedStudy) -> Table:
     )
 
 
-def _by_case(compared: ComparedStudy) -> Mapping[tuple[str, str], list[StudiedRun]]:
-    """Return the runs by configuration and trace: they differ by seed."""
-    found: dict[tuple[str, str], list[StudiedRun]] = defaultdict(list)
-    for one in compared.study.runs:
-        found[one.configuration, one.group].append(one)
-    return found
-
-
 def replicas(compared: ComparedStudy) -> Table:
     """Return means of metrics over seeds, and of differences from the baseline."""
     baseline_of = {one.name: other for one, other in compared.pairs()}
     # One run has no spread; its metrics are in the table of metrics.
-    cases = {case: runs for case, runs in _by_case(compared).items() if len(runs) > 1}
+    cases = {case: runs for case, runs in compared.study.cases.items() if len(runs) > 1}
     rows: list[Row] = []
     for metric, unit in _metrics(compared).items():
         for case, runs in cases.items():

@@ -194,11 +194,6 @@ def _distances(info: TraceInfo) -> Rows:
         yield f"{what} ({how})", MISSING if value is None else f"{value:.3f}"
 
 
-def _months(info: TraceInfo) -> Rows:
-    cycles = info.statistics.cycles
-    return _bars(MONTHS, cycles.month_shares) if cycles.dated else iter(())
-
-
 _HOURS = [f"{hour:02} h" for hour in range(24)]
 SECTIONS: Mapping[str, Callable[[TraceInfo], Rows]] = {
     "records": _records,
@@ -209,7 +204,11 @@ SECTIONS: Mapping[str, Callable[[TraceInfo], Rows]] = {
     "requested times; ratio is run time / requested time": _accuracy,
     "jobs by hour of day": lambda info: _bars(_HOURS, info.statistics.cycles.hour_shares),
     "jobs by weekday": lambda info: _bars(WEEKDAYS, info.statistics.cycles.weekday_shares),
-    "jobs by month": _months,
+    "jobs by month": lambda info: (
+        _bars(MONTHS, info.statistics.cycles.month_shares)
+        if info.statistics.cycles.dated
+        else iter(())
+    ),
     "distance from the first": _distances,
 }
 """Function that yields the rows of a section, by its title."""
