@@ -7,13 +7,7 @@ from typing import Any
 import typer
 from pydantic import BaseModel
 
-from hpcsched.cli.options import (
-    DataOutput,
-    PluginKind,
-    PluginName,
-    TableOutput,
-    with_option_groups,
-)
+from hpcsched.cli import options
 from hpcsched.errors import Finding, InputError
 from hpcsched.plugin_faults import spoken
 from hpcsched.plugins import manager
@@ -27,8 +21,8 @@ _COLUMNS = ("kind", "name", "distribution", "version", "summary")
 
 
 @plugins.command("list")
-@with_option_groups
-def list_plugins(*, output: TableOutput) -> None:
+@options.with_option_groups
+def list_plugins(*, output: options.TableOutput) -> None:
     """List plugins: kind, name, distribution and purpose."""
     rows = manager.registry().listed()
     table = Table(_COLUMNS, rows, words=len(_COLUMNS), name="plugins")
@@ -36,8 +30,8 @@ def list_plugins(*, output: TableOutput) -> None:
 
 
 @plugins.command()
-@with_option_groups
-def show(kind: PluginKind, name: PluginName, *, output: DataOutput) -> None:
+@options.with_option_groups
+def show(kind: options.PluginKind, name: options.PluginName, *, output: options.DataOutput) -> None:
     """Show a plugin: its distribution, and its parameters."""
     kind = kind.replace("-", "_")
     if kind not in KINDS:

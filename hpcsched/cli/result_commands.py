@@ -11,19 +11,7 @@ import typer
 
 from hpcsched.audit import auditing
 from hpcsched.audit.violations import AuditReport
-from hpcsched.cli.options import (
-    Baseline,
-    ByClass,
-    DataOutput,
-    Force,
-    NewFile,
-    OneRun,
-    Recorded,
-    SeveralRuns,
-    TableOutput,
-    warn,
-    with_option_groups,
-)
+from hpcsched.cli import options
 from hpcsched.explain.explanation import explain_run
 from hpcsched.report import studying
 from hpcsched.report.job_breakdown import breakdown_table, breakdown_values, class_kinds
@@ -49,18 +37,18 @@ class Shown(StrEnum):
     ALL = "all"
 
 
-@with_option_groups
+@options.with_option_groups
 def compare(
-    directories: SeveralRuns,
+    directories: options.SeveralRuns,
     *,
     table: Annotated[
         list[Shown] | None,
         typer.Option(help="A table to show; repeatable; metrics, unless --by is given."),
     ] = None,
-    by: ByClass = None,
-    recorded: Recorded = False,
-    baseline: Baseline = None,
-    output: TableOutput,
+    by: options.ByClass = None,
+    recorded: options.Recorded = False,
+    baseline: options.Baseline = None,
+    output: options.TableOutput,
 ) -> None:
     """Compare runs: metrics, distributions, ranks, load.
 
@@ -86,21 +74,21 @@ def compare(
     broken_down = breakdown_values if exact else breakdown_table
     by_class = [broken_down(one) for one in found.breakdowns.values()]
     output.show([*first, *others, *by_class], lambda: found.content(others))
-    warn(*found.warnings)
+    options.warn(*found.warnings)
 
 
 def report(
-    directories: SeveralRuns,
-    out: NewFile = Path("report.html"),
-    baseline: Baseline = None,
+    directories: options.SeveralRuns,
+    out: options.NewFile = Path("report.html"),
+    baseline: options.Baseline = None,
     title: Annotated[str, typer.Option(help="The page's title.")] = "Runs compared",
-    by: ByClass = None,
+    by: options.ByClass = None,
     *,
-    recorded: Recorded = False,
+    recorded: options.Recorded = False,
     verify: Annotated[
         bool, typer.Option(help="Audit every run, which reads its trace again.")
     ] = True,
-    force: Force = False,
+    force: options.Force = False,
 ) -> None:
     """Write an HTML page about runs, with tables and figures.
 
@@ -119,17 +107,17 @@ def report(
         verify=verify,
         force=force,
     )
-    warn(*page.warnings)
+    options.warn(*page.warnings)
     if page.not_ok:
-        warn(f"the audit does not say ok: {', '.join(page.not_ok)}")
+        options.warn(f"the audit does not say ok: {', '.join(page.not_ok)}")
     typer.echo(f"wrote {out}")
 
 
 def plot(
     kind: Annotated[studying.Kind, typer.Argument(help="The kind of figure.")],
-    directories: SeveralRuns,
+    directories: options.SeveralRuns,
     *,
-    out: NewFile,
+    out: options.NewFile,
     of: Annotated[
         Literal["wait_time", "response_time", "slowdown", "bounded_slowdown", "queue_size"] | None,
         typer.Option(help="Quantity of boxes and ecdf; bounded_slowdown by default."),
@@ -154,7 +142,7 @@ def plot(
         Literal["user", "size"] | None,
         typer.Option(help="What colours of gantt show; users if there are several, or sizes."),
     ] = None,
-    force: Force = False,
+    force: options.Force = False,
 ) -> None:
     """Draw a figure of runs for papers.
 
@@ -165,8 +153,8 @@ def plot(
     # Altair takes as long to import as all else together.
     from hpcsched.report.figures.chart_parts import format_of, write_figure
 
-    options = {"of": of, "metric": metric, "resource": resource, "from": begin, "to": end, "by": by}
-    given = {name: value for name, value in options.items() if value}
+    asked = {"of": of, "metric": metric, "resource": resource, "from": begin, "to": end, "by": by}
+    given = {name: value for name, value in asked.items() if value}
     for name in given:
         if kind not in _OPTIONS[name]:
             message = f"{kind} has no such option; it is of {', '.join(_OPTIONS[name])}"
@@ -176,7 +164,7 @@ def plot(
     study = open_study(directories)
     keywords = {_KEYWORDS.get(name, name): value for name, value in given.items()}
     write_figure(studying.draw(kind, study, **keywords), out, force=force)
-    warn(*study.warnings)
+    options.warn(*study.warnings)
     typer.echo(f"wrote {out}")
 
 
@@ -191,9 +179,9 @@ _KEYWORDS = {"from": "begin", "to": "end"}
 """Parameters of figures that are not called as their options."""
 
 
-@with_option_groups
+@options.with_option_groups
 def explain(
-    directory: OneRun,
+    directory: options.OneRun,
     job: Annotated[
         str,
         typer.Argument(
@@ -201,7 +189,7 @@ def explain(
         ),
     ],
     *,
-    output: DataOutput,
+    output: options.DataOutput,
 ) -> None:
     """Explain why a job started when it did.
 
@@ -226,14 +214,14 @@ def _number_of(text: str) -> int:
     raise typer.BadParameter(message, param_hint="JOB")
 
 
-@with_option_groups
+@options.with_option_groups
 def verify(
-    directory: OneRun,
+    directory: options.OneRun,
     *,
     replay: Annotated[
         bool, typer.Option("--replay", help="Run the scenario again, and compare every start.")
     ] = False,
-    output: DataOutput,
+    output: options.DataOutput,
 ) -> None:
     """Audit a run against its trace, system and records.
 

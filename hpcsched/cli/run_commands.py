@@ -6,17 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hpcsched.cli import show_logs
-from hpcsched.cli.options import (
-    Force,
-    Overrides,
-    Quiet,
-    ScenarioFiles,
-    StudyFolder,
-    resumable,
-    scenario_files,
-    warn,
-)
+from hpcsched.cli import options, show_logs
 from hpcsched.cli.result_commands import compare
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.report.tables.run_account import account_lines
@@ -47,18 +37,18 @@ MOST_NAMED = 10
 
 
 def run(
-    scenarios: ScenarioFiles,
+    scenarios: options.ScenarioFiles,
     out: Annotated[
         Path | None,
         typer.Option(help="The run directory, or the folder of several; runs/NAME by default."),
     ] = None,
-    overrides: Overrides = None,
+    overrides: options.Overrides = None,
     *,
-    force: Force = False,
+    force: options.Force = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Record reasons for `hpcsched explain`.")
     ] = False,
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show the log.")] = False,
 ) -> None:
     """Replay scenarios and report the outcome.
@@ -68,7 +58,7 @@ def run(
     """
     if verbose:
         show_logs(verbose=True)
-    all_loaded = _read_all(scenario_files(scenarios), overrides or (), explain=explain)
+    all_loaded = _read_all(options.scenario_files(scenarios), overrides or (), explain=explain)
     folders = _folders(all_loaded, out)
     for loaded, folder in zip(all_loaded, folders, strict=True):
         for finding in review.trace_cautions(loaded, OTHER_MACHINE):
@@ -191,7 +181,7 @@ def run_warnings(loaded: LoadedScenario, run: RunDirectory) -> Iterator[Finding]
 def experiment(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The experiment file.")],
     *,
-    out: StudyFolder = None,
+    out: options.StudyFolder = None,
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Number of cells at a time, for any executor.")
     ] = None,
@@ -201,7 +191,7 @@ def experiment(
             metavar="YAML", help="Replace the executor: a name, or {name: dask, workers: 4}."
         ),
     ] = None,
-    overrides: Overrides = None,
+    overrides: options.Overrides = None,
     only: Annotated[
         list[str] | None,
         typer.Option(metavar="LABEL", help="Run only the cells with this label; can be repeated."),
@@ -212,7 +202,7 @@ def experiment(
     list_: Annotated[
         bool, typer.Option("--list", help="List the cells and their states; run nothing.")
     ] = False,
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Run a matrix of scenarios; complete runs are kept.
 
@@ -227,7 +217,10 @@ def experiment(
         return
     for warning in read.warnings:
         typer.echo(warning, err=True)
-    with resumable(), CellProgress(read.declaration.name, len(chosen), quiet=quiet) as progress:
+    with (
+        options.resumable(),
+        CellProgress(read.declaration.name, len(chosen), quiet=quiet) as progress,
+    ):
         failed = run_in_folder(read, chosen, folder, jobs, again=again, ended=progress.ended)
     if not quiet:
         typer.echo(f"results in {folder.path}; compare them: hpcsched compare {folder.path}")
@@ -235,9 +228,9 @@ def experiment(
     counts = {name: run.solver_rounds for name, run in runs.items() if run is not None}
     bad = {name: rounds for name, rounds in counts.items() if rounds.too_many}
     for name, rounds in list(bad.items())[:MOST_NAMED]:
-        warn(f"{name}: {solver_rounds.in_words(rounds)}")
+        options.warn(f"{name}: {solver_rounds.in_words(rounds)}")
     if bad:
-        warn(f"{len(bad)} of {len(chosen)} cells: {solver_rounds.what_to_do(bad.values())}")
+        options.warn(f"{len(bad)} of {len(chosen)} cells: {solver_rounds.what_to_do(bad.values())}")
     if failed:
         typer.echo(f"{failed} of {len(chosen)} cells failed", err=True)
         raise typer.Exit(1)

@@ -6,15 +6,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from hpcsched.cli.options import (
-    DataOutput,
-    Overrides,
-    TableOutput,
-    TextOutput,
-    json_text,
-    scenario_files,
-    with_option_groups,
-)
+from hpcsched.cli import options
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.plugins import manager
 from hpcsched.report.tables.report_table import Table
@@ -30,7 +22,7 @@ from hpcsched.studies.whatif import Variation, variation_schema
 from hpcsched.workload.log_recognition import refuse_log
 
 
-@with_option_groups
+@options.with_option_groups
 def validate(
     files: Annotated[
         list[Path],
@@ -38,10 +30,10 @@ def validate(
             metavar="FILE", help="Scenarios and experiments to check, or folders of them."
         ),
     ],
-    overrides: Overrides = None,
+    overrides: options.Overrides = None,
     *,
     strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings too.")] = False,
-    output: DataOutput,
+    output: options.DataOutput,
 ) -> None:
     """Check scenarios and experiments for errors and warnings.
 
@@ -49,7 +41,7 @@ def validate(
     a warning.
     """
     found: list[Finding] = []
-    checked = scenario_files(files)
+    checked = options.scenario_files(files)
     for file in checked:
         try:
             found.extend(_findings(file, overrides or ()))
@@ -131,16 +123,16 @@ def _content(findings: Sequence[Finding], counts: Mapping[str, int]) -> dict[str
     return {"version": JSON_VERSION, **counts, "findings": items}
 
 
-@with_option_groups
+@options.with_option_groups
 def diff(
     first: Annotated[Path, typer.Argument(metavar="A", help="A scenario.")],
     second: Annotated[Path, typer.Argument(metavar="B", help="Another scenario.")],
-    overrides: Overrides = None,
+    overrides: options.Overrides = None,
     *,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 1 if there is a difference.")
     ] = False,
-    output: TableOutput,
+    output: options.TableOutput,
 ) -> None:
     """Show the differences between two scenarios.
 
@@ -181,10 +173,10 @@ _SCHEMAS = {
 }
 
 
-@with_option_groups
+@options.with_option_groups
 def schema(
     *,
-    output: TextOutput,
+    output: options.TextOutput,
     of: Annotated[
         Literal["scenario", "experiment", "whatif", "tuning"],
         typer.Option("--of", help="The kind of file."),
@@ -194,4 +186,4 @@ def schema(
 
     Editors complete and check files by it. It includes the installed plugins.
     """
-    output.write(json_text(_SCHEMAS[of](manager.registry())))
+    output.write(options.json_text(_SCHEMAS[of](manager.registry())))

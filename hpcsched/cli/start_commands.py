@@ -8,18 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from hpcsched.cli import PlainGroup
-from hpcsched.cli.options import (
-    Force,
-    LogFile,
-    NewFile,
-    PluginKind,
-    PluginName,
-    Preset,
-    TableFormatOption,
-    tables_text,
-    warn,
-)
+from hpcsched.cli import PlainGroup, options
 from hpcsched.errors import FORCE
 from hpcsched.plugins.new_package import write_package
 from hpcsched.report.studied_runs import open_study
@@ -50,7 +39,7 @@ def try_(
             metavar="N[xCORES]", help="The machine: 256, or 32x8 for 32 nodes of 8 cores."
         ),
     ] = None,
-    preset: Preset = None,
+    preset: options.Preset = None,
     time_zone: Annotated[
         str | None,
         typer.Option(
@@ -63,11 +52,11 @@ def try_(
     save: Annotated[
         Path | None, typer.Option(help="Write scenarios and runs into this folder.")
     ] = None,
-    force: Force = False,
+    force: options.Force = False,
     example: Annotated[
         bool, typer.Option("--example", help="Try the log that comes with hpcsched.")
     ] = False,
-    format_: TableFormatOption = "text",
+    format_: options.TableFormatOption = "text",
 ) -> None:
     """Replay a log under several dispatchers, without a scenario.
 
@@ -105,10 +94,10 @@ def try_(
         bad = {one.label: one.audit for one in tried if not one.audit.ok}
         if as_text:
             typer.echo("\n".join(account_of_jobs(tried[0].directory.summary)) + "\n")
-        typer.echo(tables_text([found.metrics], format_, found.content))
+        typer.echo(options.tables_text([found.metrics], format_, found.content))
         if as_text:
             typer.echo("\n" + "\n".join(answer(found.study, bad, found.comparison)))
-    warn(*found.warnings)
+    options.warn(*found.warnings)
     for label, audit in bad.items():
         for line in audit.lines():
             typer.echo(f"{label}: {line}", err=True)
@@ -149,9 +138,9 @@ def scenario(
     kind: Annotated[
         Literal["log", "site"], typer.Argument(help="The workload: log or site.")
     ] = "log",
-    out: NewFile = Path("scenario.yaml"),
+    out: options.NewFile = Path("scenario.yaml"),
     *,
-    force: Force = False,
+    force: options.Force = False,
 ) -> None:
     """Write a commented scenario; the names in it are examples.
 
@@ -162,10 +151,10 @@ def scenario(
 
 @init.command()
 def log(
-    log: LogFile,
-    out: NewFile = Path("scenario.yaml"),
+    log: options.LogFile,
+    out: options.NewFile = Path("scenario.yaml"),
     *,
-    force: Force = False,
+    force: options.Force = False,
 ) -> None:
     """Write a commented scenario that replays a log.
 
@@ -185,8 +174,8 @@ def begin_scenario(text: str, out: Path, *, force: bool) -> None:
 
 @init.command()
 def plugin(
-    kind: PluginKind,
-    name: PluginName,
+    kind: options.PluginKind,
+    name: options.PluginName,
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="DIR", help="The folder; by default hpcsched-NAME."),

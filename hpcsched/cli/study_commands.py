@@ -6,25 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hpcsched.cli.options import (
-    QUANTILES,
-    ByClass,
-    DataFormatOption,
-    DataOutput,
-    Force,
-    Overrides,
-    Quantiles,
-    Samples,
-    ScenarioFile,
-    StudyFolder,
-    Supposed,
-    TableFormatOption,
-    emit,
-    json_text,
-    resumable,
-    tables_text,
-    with_option_groups,
-)
+from hpcsched.cli import options
 from hpcsched.cli.scenario_commands import scenario_findings
 from hpcsched.report.job_breakdown import class_kinds
 from hpcsched.runs.folder_lock import locked_folder
@@ -42,14 +24,14 @@ from hpcsched.workload.trace_calendar import simulated_second
 
 
 def whatif(
-    scenario: ScenarioFile,
+    scenario: options.ScenarioFile,
     *,
     vary: Annotated[Path, typer.Option(metavar="FILE", help="The file with the variants.")],
-    out: StudyFolder = None,
+    out: options.StudyFolder = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Number of replays at a time.")] = None,
-    by: ByClass = None,
-    format_: TableFormatOption = "text",
-    overrides: Overrides = None,
+    by: options.ByClass = None,
+    format_: options.TableFormatOption = "text",
+    overrides: options.Overrides = None,
 ) -> None:
     """Compare variants of a scenario on the same log, job by job.
 
@@ -63,7 +45,7 @@ def whatif(
     folder = whatif_study.WhatIfFolder(out or Path("runs") / read.name)
     failed = 0
     with folder.locked():
-        with resumable(), CellProgress(read.name, len(read.cells)) as progress:
+        with options.resumable(), CellProgress(read.name, len(read.cells)) as progress:
             for outcome in whatif_study.replay_cells(read.cells, folder, limit=jobs):
                 progress.ended(outcome)
                 failed += outcome.status == "failed"
@@ -79,9 +61,9 @@ def whatif(
             "verdict": verdict,
             "tables": {table.name: table.content() for table in tables},
         }
-        write_text(folder.path / "whatif.json", f"{json_text(content)}\n")
+        write_text(folder.path / "whatif.json", f"{options.json_text(content)}\n")
         write_text(folder.path / "whatif.html", whatif_report.whatif_page(study))
-    typer.echo(tables_text(tables, format_, lambda: content))
+    typer.echo(options.tables_text(tables, format_, lambda: content))
     if format_ == "text":
         typer.echo("\n" + "\n".join(verdict))
         typer.echo(f"page and tables in {folder.path}")
@@ -91,15 +73,15 @@ def whatif(
 
 
 def tune(
-    scenario: ScenarioFile,
+    scenario: options.ScenarioFile,
     *,
     space: Annotated[Path, typer.Option(metavar="FILE", help="The tuning file with the ranges.")],
-    out: StudyFolder = None,
+    out: options.StudyFolder = None,
     trials: Annotated[
         int | None, typer.Option(min=1, help="Number of trials; the file's by default.")
     ] = None,
-    format_: DataFormatOption = "text",
-    overrides: Overrides = None,
+    format_: options.DataFormatOption = "text",
+    overrides: options.Overrides = None,
 ) -> None:
     """Search parameters on first jobs; judge them on later ones.
 
@@ -115,10 +97,10 @@ def tune(
         kept = "" if trial.keeps_constraints else ", a constraint is exceeded"
         typer.echo(f"[{trial.number + 1}/{wanted}] {value}{kept}", err=True)
 
-    with resumable(), locked_folder(folder):
+    with options.resumable(), locked_folder(folder):
         study = tune_scenario(tuned, folder, trials=trials, ended=tell)
     best = tuned.base if study.best is None else tuned.with_values(study.best.values)
-    content = json_text(tuning_text.tuning_content(study))
+    content = options.json_text(tuning_text.tuning_content(study))
     write_text(folder / "tuning.json", f"{content}\n")
     write_text(folder / "best.yaml", resolved_yaml(best))
     if format_ == "json":
@@ -134,18 +116,18 @@ forecast = typer.Typer(help="Forecast when jobs will start.", no_args_is_help=Tr
 
 
 @forecast.command()
-@with_option_groups
+@options.with_option_groups
 def starts(
-    scenario: ScenarioFile,
+    scenario: options.ScenarioFile,
     *,
     at: Annotated[
         str | None, typer.Option(help="Seconds, 2d12h or a date; the last submission by default.")
     ] = None,
-    supposed: Supposed = None,
-    quantiles: Quantiles = QUANTILES,
-    samples: Samples = 200,
-    output: DataOutput,
-    overrides: Overrides = None,
+    supposed: options.Supposed = None,
+    quantiles: options.Quantiles = options.QUANTILES,
+    samples: options.Samples = 200,
+    output: options.DataOutput,
+    overrides: options.Overrides = None,
 ) -> None:
     """Forecast when the jobs that wait at a time will start.
 
@@ -174,14 +156,14 @@ def starts(
 
 
 @forecast.command("evaluate")
-@with_option_groups
+@options.with_option_groups
 def evaluate_forecasts(
-    scenario: ScenarioFile,
+    scenario: options.ScenarioFile,
     *,
     jobs: Annotated[int, typer.Option(min=1, help="The number of jobs that are forecast.")] = 400,
-    samples: Samples = 200,
-    output: DataOutput,
-    overrides: Overrides = None,
+    samples: options.Samples = 200,
+    output: options.DataOutput,
+    overrides: options.Overrides = None,
 ) -> None:
     """Compare forecasts with real starts and with baselines.
 
@@ -222,13 +204,13 @@ def evaluate_predictors(
             help="Further predictors: names, or {name: NAME, KEY: VALUE}.",
         ),
     ] = "",
-    format_: TableFormatOption = "text",
+    format_: options.TableFormatOption = "text",
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Draw the distributions into this folder."),
     ] = None,
-    overrides: Overrides = None,
-    force: Force = False,
+    overrides: options.Overrides = None,
+    force: options.Force = False,
 ) -> None:
     """Compare predicted with actual run times on a trace.
 
@@ -255,6 +237,6 @@ def evaluate_predictors(
         name, account = chosen.scenario.name, chosen.source.account
         return predictor_evaluation.evaluation_content(name, account, figures)
 
-    emit(tables_text([table(figures)], format_, content))
+    options.emit(options.tables_text([table(figures)], format_, content))
     if written and format_ == "text":
         typer.echo("\n" + "\n".join(f"wrote {path}" for path in written))

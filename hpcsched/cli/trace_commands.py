@@ -11,20 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hpcsched.cli import PlainGroup
-from hpcsched.cli.options import (
-    Force,
-    Overrides,
-    Preset,
-    ScenarioFile,
-    TableFormatOption,
-    TableOutput,
-    emit,
-    json_text,
-    tables_text,
-    warn,
-    with_option_groups,
-)
+from hpcsched.cli import PlainGroup, options
 from hpcsched.dispatching.wait_statistics import collect_wait_statistics
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.report.tables import trace_info
@@ -56,16 +43,16 @@ Limit = Annotated[int | None, typer.Option(min=1, help="At most this many proble
 
 
 @trace.command()
-@with_option_groups
+@options.with_option_groups
 def info(
     scenarios: Annotated[list[Path], typer.Argument(metavar="TRACE", help="Scenarios, or logs.")],
     *,
-    output: TableOutput,
+    output: options.TableOutput,
     waits: Annotated[
         WaitClass | None, typer.Option(help="Show mean recorded wait times by this class instead.")
     ] = None,
-    overrides: Overrides = None,
-    preset: Preset = None,
+    overrides: options.Overrides = None,
+    preset: options.Preset = None,
 ) -> None:
     """Show statistics of traces, and their differences.
 
@@ -111,8 +98,8 @@ def convert(
     out: Annotated[Path, typer.Option(help="The file to write: .swf, .swf.gz or .parquet.")],
     *,
     jobs: Annotated[int | None, typer.Option(min=1, help="Write at most this many jobs.")] = None,
-    force: Force = False,
-    overrides: Overrides = None,
+    force: options.Force = False,
+    overrides: options.Overrides = None,
 ) -> None:
     """Write a trace in another format.
 
@@ -151,7 +138,7 @@ def convert(
         typer.echo(f"  malformed: {fault}")
     for what, count in written.lost.items():
         are = "are" if what == trace_writing.BOUND else "have"
-        warn(f"{count} jobs {are} {what}, which {called} cannot say: written without")
+        options.warn(f"{count} jobs {are} {what}, which {called} cannot say: written without")
 
 
 def _recorded_waits(path: Path, parts: Assembly, by: WaitClass, *, json: bool) -> str:
@@ -267,13 +254,13 @@ _PRESET_COLUMNS = ("preset", "about", "fetched", "licence")
 
 
 @trace.command()
-@with_option_groups
+@options.with_option_groups
 def presets(
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="The preset to show; all by default.")
     ] = None,
     *,
-    output: TableOutput,
+    output: options.TableOutput,
 ) -> None:
     """List known data sets, or show how to get and read one.
 
@@ -288,7 +275,7 @@ def presets(
         except ValueError as error:
             raise InputError(Finding("unknown-preset", str(error))) from None
         as_json = output.format_ == "json"
-        output.write(json_text(_content(preset)) if as_json else "\n".join(_lines(preset)))
+        output.write(options.json_text(_content(preset)) if as_json else "\n".join(_lines(preset)))
         return
     found = list(preset_catalogue.read_presets().values())
     rows = [(one.name, one.about, "yes" if one.files else "no", one.licence) for one in found]
@@ -315,7 +302,7 @@ def _lines(preset: preset_catalogue.Preset) -> Iterator[str]:
 
 @instances.command()
 def record(
-    scenario: ScenarioFile,
+    scenario: options.ScenarioFile,
     *,
     out: Annotated[Path, typer.Option(help="The file to write, as x.jsonl.gz.")],
     every: Annotated[int, typer.Option(min=1, help="Save one of this many matching problems.")] = 1,
@@ -324,8 +311,8 @@ def record(
         int | None, typer.Option(min=0, help="Largest number of queued jobs.")
     ] = None,
     limit: Limit = None,
-    overrides: Overrides = None,
-    force: Force = False,
+    overrides: options.Overrides = None,
+    force: options.Force = False,
 ) -> None:
     """Replay a scenario and save its dispatching problems."""
     if max_queued is not None and max_queued < min_queued:
@@ -358,8 +345,8 @@ def solve(
         Path, typer.Option(metavar="DIR", help="The folder for the tables NAME.parquet.")
     ],
     limit: Limit = None,
-    overrides: Overrides = None,
-    force: Force = False,
+    overrides: options.Overrides = None,
+    force: options.Force = False,
 ) -> None:
     """Solve saved problems with the dispatchers of scenarios.
 
@@ -384,7 +371,7 @@ def solve(
             typer.echo(f"  {solver_rounds.in_words(done.solver, 'problems')}")
         warned = solver_rounds.warning(done.solver, "problems")
         if warned is not None:
-            warn(f"{done.name}: {warned}")
+            options.warn(f"{done.name}: {warned}")
 
 
 @instances.command()
@@ -399,7 +386,7 @@ def compare(
     same_time: Annotated[
         float, typer.Option(min=0, help="Relative tolerance below which two times count as equal.")
     ] = 0.1,
-    format_: TableFormatOption = "text",
+    format_: options.TableFormatOption = "text",
 ) -> None:
     """Compare two dispatchers problem by problem.
 
@@ -413,9 +400,9 @@ def compare(
         tables = comparison.comparison_tables(found)
     # LaTeX, CSV and JSON are read by programs: no line beside the tables.
     if format_ in ("text", "markdown"):
-        emit(comparison.head(found) + "\n")
-    emit(tables_text(tables, format_, lambda: asdict(found)))
-    warn(*found.warnings)
+        options.emit(comparison.head(found) + "\n")
+    options.emit(options.tables_text(tables, format_, lambda: asdict(found)))
+    options.warn(*found.warnings)
 
 
 def _missing_for_dispatching(loaded: LoadedScenario) -> Iterator[Finding]:

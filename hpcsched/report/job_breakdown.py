@@ -327,14 +327,19 @@ def job_breakdown(
         groups.append((f"{left_out} others", others))
     groups.append((ALL, [np.ones(len(of), dtype=np.bool_) for of in of_jobs]))
     measures = _measures(schedules)
-    return JobBreakdown(
-        kind,
-        tuple(schedules),
-        baseline,
-        {title: unit for title, (unit, _) in measures.items()},
-        tuple(_measured(schedules, name, masks, measures) for name, masks in groups),
-        left_out,
-    )
+    measured = []
+    for name, masks in groups:
+        both = list(zip(schedules, masks, strict=True))
+        jobs = [(one, ArrowTable(one.only(inside).jobs)) for one, inside in both]
+        areas = [
+            100 * float(one.areas[inside].sum() / one.areas.sum()) if one.areas.any() else None
+            for one, inside in both
+        ]
+        values = {title: tuple(of(*own) for own in jobs) for title, (_, of) in measures.items()}
+        counts = tuple(int(inside.sum()) for inside in masks)
+        measured.append(ClassValues(name, counts, tuple(areas), values))
+    units = {title: unit for title, (unit, _) in measures.items()}
+    return JobBreakdown(kind, tuple(schedules), baseline, units, tuple(measured), left_out)
 
 
 def _measures(schedules: Sequence[Schedule]) -> Mapping[str, tuple[str, Measure]]:
@@ -355,29 +360,6 @@ def _measures(schedules: Sequence[Schedule]) -> Mapping[str, tuple[str, Measure]
         ("", lambda one, jobs: mean_bounded_slowdown(jobs, one.tau)),
     )
     return found
-
-
-def _measured(
-    schedules: Sequence[Schedule],
-    name: str,
-    masks: Sequence[BoolColumn],
-    measures: Mapping[str, tuple[str, Measure]],
-) -> ClassValues:
-    """Return the values of one class: its name, and its jobs in each schedule."""
-    both = list(zip(schedules, masks, strict=True))
-    jobs = [ArrowTable(one.only(inside).jobs) for one, inside in both]
-    return ClassValues(
-        name,
-        tuple(int(inside.sum()) for inside in masks),
-        tuple(
-            100 * float(one.areas[inside].sum() / one.areas.sum()) if one.areas.any() else None
-            for one, inside in both
-        ),
-        {
-            title: tuple(of(one, table) for one, table in zip(schedules, jobs, strict=True))
-            for title, (_, of) in measures.items()
-        },
-    )
 
 
 def breakdowns(

@@ -34,7 +34,7 @@ def test_every_kind(kind: str, options: list[str], tmp_path: Path) -> None:
     assert result.stdout == f"wrote {out}\n"
     assert out.read_text().startswith("<svg")
     again = CliRunner().invoke(app, arguments)
-    assert "--force replaces it" in str(again.exception)
+    assert "--force or force=True replaces it" in str(again.exception)
     assert CliRunner().invoke(app, [*arguments, "--force"]).exit_code == 0
 
 

@@ -37,7 +37,7 @@ def test_the_log_in_python(tmp_path: Path) -> None:
     found = hpcsched.compare(path, recorded=True, baseline="recorded", by="gpu")
     row = next(row for row in found.comparison.rows if row.metric == "mean_wait_time")
     assert row.values == (22.5, 37.5)
-    assert row.percent == (60.0, 100.0)
+    assert row.percent_of_baseline == (60.0, 100.0)
     assert found.comparison.log is not None
     assert found.comparison.log.ran == 4
     gpu, others, _ = found.breakdowns["gpu"].classes

@@ -1,6 +1,6 @@
 """The figures of runs: distributions, metrics, load over time, decision times."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import altair as alt
@@ -306,6 +306,18 @@ def metric_figure(
     values = {one: sign * own.mean for (one, group), own in found.items() if group == groups[0]}
     order = sorted(drawn, key=lambda one: values.get(one, np.inf))
     drawn = {one: drawn[one] for one in order}
+    chart = bars(found, groups, drawn, metric_title(compared, metric), width)
+    return Figure("metrics", "Metrics", _CAPTION, chart)
+
+
+def bars(
+    found: Mapping[tuple[str, str], Interval],
+    groups: Sequence[str],
+    drawn: Mapping[str, Look],
+    title: str,
+    width: int,
+) -> Chart:
+    """Return the chart of bars with their values and intervals, a panel for each group."""
     charts: list[Chart] = []
     for group in groups:
         data = [
@@ -330,7 +342,7 @@ def metric_figure(
         wide = base.encode(
             opacity=alt.condition("datum.lower < datum.upper", alt.value(1), alt.value(0))
         )
-        heading = metric_title(compared, metric) if group == groups[-1] else None
+        heading = title if group == groups[-1] else None
         x = alt.X("mean:Q", axis=alt.Axis(title=heading), scale=alt.Scale(zero=True))
         panel = layers(
             base.mark_bar(stroke=INK, strokeWidth=0.5, height={"band": 1}).encode(
@@ -344,9 +356,7 @@ def metric_figure(
         charts.append(sized(panel, row_size(drawn, width), group))
     chart = panels(charts, columns=1)
     # Bars of several traces can be compared only on one scale.
-    if isinstance(chart, alt.ConcatChart):
-        chart = chart.resolve_scale(x="shared")
-    return Figure("metrics", "Metrics", _CAPTION, chart)
+    return chart.resolve_scale(x="shared") if isinstance(chart, alt.ConcatChart) else chart
 
 
 _OFFERED = Look("#999999", 0, "capacity of a shared resource")

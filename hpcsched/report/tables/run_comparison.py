@@ -73,10 +73,10 @@ class Row(NamedTuple):
 
     metric: str
     unit: str
-    population: str
     parameters: str
+    population: str
     values: Values
-    percent: Values
+    percent_of_baseline: Values
 
     @property
     def title(self) -> str:
@@ -151,7 +151,7 @@ def compare_runs(
             values += (log.figures.get(key),)
         percent = tuple(percent_of(value, values[base]) for value in values)
         unit, population = about.get("unit", ""), about.get("population", "")
-        return Row(metric, unit, population, parameters_text(about), values, percent)
+        return Row(metric, unit, parameters_text(about), population, values, percent)
 
     rows = []
     # In the order of first appearance: runs may have different metrics.
@@ -294,7 +294,7 @@ def comparison_table(comparison: Comparison) -> Table:
         best = comparison.best if number == comparison.objective else ()
         cells = (
             value_text(value, None if k == base else percent) + f" {BEST}" * (k in best)
-            for k, (value, percent) in enumerate(zip(row.values, row.percent, strict=True))
+            for k, (value, percent) in enumerate(zip(*row[4:], strict=True))
         )
         rows.append((row.title, row.unit or "1", *cells))
     header = ["metric", "unit", *baseline_marked([c.marked for c in comparison.columns], base)]
@@ -313,7 +313,7 @@ def values_table(comparison: Comparison) -> Table:
     rows = [
         (*row[:4], column.name, str(column.source), value, percent)
         for row in comparison.rows
-        for column, value, percent in zip(comparison.columns, row.values, row.percent, strict=True)
+        for column, value, percent in zip(comparison.columns, *row[4:], strict=True)
     ]
     columns = (*about, "run", "directory", "value", "percent_of_baseline")
     return Table(columns, rows, "metrics", "Metrics")
@@ -334,17 +334,7 @@ def comparison_content(comparison: Comparison) -> dict[str, Any]:
             }
             for one in comparison.columns
         ],
-        "metrics": [
-            {
-                "metric": row.metric,
-                "unit": row.unit,
-                "parameters": row.parameters,
-                "population": row.population,
-                "values": row.values,
-                "percent_of_baseline": row.percent,
-            }
-            for row in comparison.rows
-        ],
+        "metrics": [row._asdict() for row in comparison.rows],
         "warnings": list(comparison.warnings),
     }
     if log is not None:

@@ -199,7 +199,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert "not checked" in out.read_text()
     again = CliRunner().invoke(app, ["report", *paths, "--out", str(out)])
     assert again.exit_code == 1
-    assert "--force replaces it" in str(again.exception)
+    assert "--force or force=True replaces it" in str(again.exception)
     forced = ["report", *paths, "--out", str(out), "--force", "--no-verify", "--title", "Mine"]
     result = CliRunner().invoke(app, forced)
     assert result.exit_code == 0

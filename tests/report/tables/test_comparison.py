@@ -43,8 +43,8 @@ def test_percentages(tmp_path: Path) -> None:
     runs = pair(tmp_path)
     by_metric = {row.metric: row for row in compare_runs(runs).rows}
     wait = by_metric["mean_wait_time"]
-    assert wait.percent[0] == 100
-    assert wait.percent[1] == 100 * wait.values[1] / wait.values[0] > 100
+    assert wait.percent_of_baseline[0] == 100
+    assert wait.percent_of_baseline[1] == 100 * wait.values[1] / wait.values[0] > 100
     assert by_metric["p2sf"].parameters == "alpha = 2.0"
     assert compare_runs(runs, "slower").baseline == 1
     assert compare_runs(runs, str(runs[1].path)).baseline == 1
@@ -177,7 +177,7 @@ def test_missing_metric(tmp_path: Path) -> None:
     tamper_json(second.path / "summary.json", lambda s: s["metrics"].pop("makespan"))
     comparison = compare_runs([first, RunDirectory.open(second.path)])
     (row,) = [row for row in comparison.rows if row.metric == "makespan"]
-    assert row.values[1] is row.percent[1] is None
+    assert row.values[1] is row.percent_of_baseline[1] is None
     assert "–" in comparison_table(comparison).as_text()
 
 
