@@ -35,10 +35,7 @@ _stand_ins: list[Registry] = []
 
 
 def registry() -> Registry:
-    """Return the registry of everything installed.
-
-    Raises PluginError if a plugin is broken.
-    """
+    """Return the registry of everything installed; raises PluginError if a plugin is broken."""
     return _stand_ins[-1] if _stand_ins else installed()
 
 
@@ -53,22 +50,13 @@ def stand_in(other: Registry) -> Iterator[Registry]:
 
 
 class AddedCommand(NamedTuple):
-    """A command of another distribution.
-
-    Attributes
-    ----------
-    distribution
-        The distribution and its version, as messages name it.
-    """
+    """A command of another distribution, which messages name with its version."""
 
     command: Command
     distribution: str
 
     def load(self) -> Any:
-        """Return the function or the group.
-
-        Raises PluginError if it cannot be imported.
-        """
+        """Return the function or group; raises PluginError if it cannot be imported."""
         name, made_by = self.command.name, self.command.made_by
         what = f"the command {name!r} cannot be loaded: {made_by}"
         with _blamed(f"plugin {self.distribution}: {what}"):
@@ -94,10 +82,7 @@ def installed() -> Registry:
 
 @cache
 def added_commands() -> dict[str, AddedCommand]:
-    """Return the commands of other distributions, by name; none is imported.
-
-    Raises PluginError if a plugin is broken, or two distributions add a command of one name.
-    """
+    """Return the commands of other distributions, by name; none is imported."""
     found: dict[str, AddedCommand] = {}
     for command, name, version in _Hooks(_chosen(), ()).returned("commands", Command):
         whose = f"{name} {version}"
@@ -117,7 +102,6 @@ def added_commands() -> dict[str, AddedCommand]:
 
 
 def _chosen() -> bool | Collection[str]:
-    """Return the distributions whose plugins take part: all, none, or those with these names."""
     given = os.environ.get(OFF_SWITCH) or "1"
     return given != "0" if given in ("0", "1") else given.replace(" ", "").split(",")
 

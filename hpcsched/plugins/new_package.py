@@ -16,26 +16,14 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 def kinds() -> tuple[str, ...]:
-    """Return the kinds of plugin that have a template, in alphabetical order.
-
-    Returns
-    -------
-    tuple[str, ...]
-        The kinds of `hpcsched.registration.KINDS`, and `formulation`: a dispatcher that solves a
-        model of its own.
-    """
+    """Return the kinds of plugin that have a template, and `formulation`, in alphabetical order."""
     ends = "_test.txt"
     found = (file.name for file in _TEMPLATES.iterdir())
     return tuple(sorted(name.removesuffix(ends) for name in found if name.endswith(ends)))
 
 
 def write_package(kind: str, name: str, folder: Path) -> list[Path]:
-    """Write an installable package with a plugin and its tests.
-
-    Returns
-    -------
-    list[Path]
-        The files, in the order in which a newcomer reads them.
+    """Write an installable package with a plugin and its tests; return its files.
 
     Raises InputError if kind or name will not do, or the folder exists or cannot be written.
     """

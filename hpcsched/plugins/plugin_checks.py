@@ -75,10 +75,7 @@ OPTIONAL: Mapping[str, _Members] = {
 
 
 def check_product(built: object, origin: PluginOrigin) -> None:
-    """Check that the product of a third party's factory has the members of its kind of plugin.
-
-    Raises PluginError if it has not.
-    """
+    """Raise PluginError if the product of a third party's factory lacks members of its kind."""
     fault = product_fault(built, origin.kind) if origin.is_third_party else None
     if fault is not None:
         raise PluginError(f"{origin}: {fault}")
@@ -123,10 +120,7 @@ CAPABILITIES = {
 
 
 def check_registered(plugin: Plugin, kind: str, whose: str) -> None:
-    """Check the fields of a third party's plugin.
-
-    Raises PluginError if one of them is not what it has to be.
-    """
+    """Raise PluginError if a field of a third party's plugin is wrong."""
     fault = _fault(plugin, CAPABILITIES.get(kind, set()))
     if fault is not None:
         raise PluginError(f"{whose}: the {spoken(kind)} {plugin.name!r}: {fault}")

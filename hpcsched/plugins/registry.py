@@ -1,6 +1,7 @@
 """Registry: plugins by kind and name, with their distributions."""
 
 import difflib
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -40,49 +41,44 @@ class Installed:
         return PluginOrigin(self.kind, self.plugin.name, self.distribution, self.version)
 
 
+_Entry = Installed | BuiltIn
+
+
 @dataclass(frozen=True)
 class Registry:
-    """All installed plugins; names are unique within a kind.
+    """All installed plugins; built-in ones are loaded when they are first asked for."""
 
-    Built-in plugins are loaded from the index when they are first asked for.
-    """
-
-    _entries: dict[tuple[str, str], Installed | BuiltIn] = field(default_factory=dict)
-    _other_names: dict[tuple[str, str], str] = field(default_factory=dict)
+    _entries: dict[str, dict[str, _Entry]] = field(default_factory=lambda: defaultdict(dict))
+    _aliases: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
 
     def add(self, installed: Installed) -> None:
-        """Register a plugin.
-
-        Raises PluginError if its kind has one of that name.
-        """
-        plugin = installed.plugin
+        """Register a plugin; raises PluginError if its kind has one of that name."""
+        kind, plugin = installed.kind, installed.plugin
         for name in (plugin.name, *plugin.aliases):
-            other = self._entries.get((installed.kind, name))
             # Another name for it would never be found: a present name comes first.
-            if other is not None:
-                raise PluginError(_clash(installed, name, *_origin(other)))
-        self._entries[installed.kind, plugin.name] = installed
-        self._other_names.update({(installed.kind, other): plugin.name for other in plugin.aliases})
+            if name in self._entries[kind]:
+                raise PluginError(_clash(installed, name, *_origin(self._entries[kind][name])))
+        self._entries[kind][plugin.name] = installed
+        self._aliases[kind] |= dict.fromkeys(plugin.aliases, plugin.name)
 
     def add_built_in(self, rows: Iterable[BuiltIn]) -> None:
         """Register built-in plugins, which are not loaded yet."""
         for row in rows:
-            self._entries[row.kind, row.name] = row
-            self._other_names.update({(row.kind, other): row.name for other in row.aliases})
+            self._entries[row.kind][row.name] = row
+            self._aliases[row.kind] |= dict.fromkeys(row.aliases, row.name)
 
     def names(self, kind: str) -> list[str]:
         """Return the names of the plugins of a kind, in alphabetical order; loads none."""
-        return sorted(name for of_kind, name in self._entries if of_kind == kind)
+        return sorted(self._entries[kind])
 
     def all_names(self, kind: str) -> set[str]:
         """Return every name by which a plugin of a kind is found."""
-        others = (name for of_kind, name in self._other_names if of_kind == kind)
-        return {*self.names(kind), *others}
+        return {*self._entries[kind], *self._aliases[kind]}
 
     def of_kind(self, kind: str, *, as_registered: bool = False) -> list[Installed]:
         """Return the plugins of a kind, by name or in the order in which they were registered."""
-        names = [name for of_kind, name in self._entries if of_kind == kind]
-        return [self.get(kind, name) for name in (names if as_registered else sorted(names))]
+        names = list(self._entries[kind]) if as_registered else self.names(kind)
+        return [self.get(kind, name) for name in names]
 
     def get(self, kind: str, name: str) -> Installed:
         """Return a plugin by any of its names; a name comes before another plugin's alias.
@@ -90,34 +86,33 @@ class Registry:
         Raises KeyError if there is none; the text lists the installed ones.
         """
         # Own names first, so that a third party may register a name that was an alias here.
-        if (kind, name) not in self._entries:
-            name = self._other_names.get((kind, name), name)
-        entry = self._entries.get((kind, name))
+        if name not in self._entries[kind]:
+            name = self._aliases[kind].get(name, name)
+        entry = self._entries[kind].get(name)
         if entry is None:
-            names = self.names(kind)
             close = difflib.get_close_matches(name.lower(), sorted(self.all_names(kind)), n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(names)}"
-            # What others call an FCFS or SJF scheduler is a list in that order here.
-            if kind == "dispatcher" and name.lower() in self.all_names("queue_order"):
-                order = name.lower()
-                hint = f"{order!r} is a queue order: {{name: list, order: {order}}}"
+            hint = f"there are: {', '.join(self.names(kind))}"
             if name in OF_SLURM.get(kind, ()):
                 hint = "it is not installed; pip install 'hpcsched[slurm]'"
+            # What others call an FCFS or SJF scheduler is a list in that order here.
+            elif kind == "dispatcher" and name.lower() in self.all_names("queue_order"):
+                order = name.lower()
+                hint = f"{order!r} is a queue order: {{name: list, order: {order}}}"
+            elif close:
+                hint = f"did you mean {close[0]!r}?"
             raise KeyError(f"no {spoken(kind)} is called {name!r}; {hint}")
         if isinstance(entry, BuiltIn):
             # Kept: loading imports the parameters, and models of choices are cached by the result.
-            entry = self._entries[kind, name] = Installed(kind, load(entry), *HOME)
+            entry = self._entries[kind][name] = Installed(kind, load(entry), *HOME)
         return entry
 
     def listed(self) -> list[tuple[str, str, str, str, str]]:
         """Return kind, name, distribution, version and summary of each plugin; loads none."""
         rows = []
-        for kind, name in sorted(
-            self._entries, key=lambda key: (list(KINDS).index(key[0]), key[1])
-        ):
-            entry = self._entries[kind, name]
-            summary = (entry if isinstance(entry, BuiltIn) else entry.plugin).summary
-            rows.append((kind, name, *_origin(entry), summary))
+        for kind in KINDS:
+            for name, entry in sorted(self._entries[kind].items()):
+                summary = (entry if isinstance(entry, BuiltIn) else entry.plugin).summary
+                rows.append((kind, name, *_origin(entry), summary))
         return rows
 
 
@@ -130,5 +125,5 @@ def _clash(installed: Installed, name: str, distribution: str, version: str) -> 
     return f"plugin clash: {one} and {other} both register {what}; {remedy}"
 
 
-def _origin(entry: Installed | BuiltIn) -> tuple[str, str]:
+def _origin(entry: _Entry) -> tuple[str, str]:
     return HOME if isinstance(entry, BuiltIn) else (entry.distribution, entry.version)

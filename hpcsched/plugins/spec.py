@@ -1,9 +1,8 @@
 """The hooks through which plugins register, built-in ones included.
 
-A distribution takes part by naming a module in the entry-point group `hpcsched`; functions in that
-module, marked with `hookimpl`, are called once and return the plugins that they bring. Every hook
-returns an iterable of `Plugin`, but for that of commands; each plugin's factory returns an object
-that follows the protocol named at the hook.
+A distribution names a module in the entry-point group `hpcsched`; functions in it, marked with
+`hookimpl`, are called once. The factory of each plugin that they return makes an object of the
+protocol named at the hook.
 """
 
 from collections.abc import Iterable
@@ -22,11 +21,9 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 def hpcsched_trace_sources() -> Iterable[Plugin]:
     """Return trace sources, selected by `trace: {source: NAME}`.
 
-    A factory returns a `hpcsched.workload.trace_source.TraceSource`. It is given the system, so
-    that requests can be expressed in its resource types and jobs that no node can hold can be
-    skipped. One that can yield jobs as columns, too, is a
-    `hpcsched.workload.job_batches.GivesColumns` as well; the records of others are batched. One
-    that can tell how long jobs waited declares the capability `RECORDS_WAITS` and is a
+    A factory returns a `hpcsched.workload.trace_source.TraceSource`. One that can yield jobs as
+    columns, too, is a `hpcsched.workload.job_batches.GivesColumns`. One that can tell how long jobs
+    waited declares the capability `RECORDS_WAITS` and is a
     `hpcsched.workload.trace_source.RecordsWaits`. One that asks a program instead of reading files
     is a `hpcsched.workload.trace_source.ReadsAnswers`, so that a run records the answers.
     """
