@@ -5,8 +5,6 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-_INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
 
 def heeded_signals() -> Sequence[signal.Signals]:
     """Return the signals that interrupt, without those to be ignored, as `nohup` lets SIGHUP be.
@@ -15,7 +13,7 @@ def heeded_signals() -> Sequence[signal.Signals]:
     """
     return [
         number
-        for number in _INTERRUPTS
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         if number is signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN
     ]
 

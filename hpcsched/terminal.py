@@ -23,14 +23,12 @@ def visible(text: str) -> str:
     """
     if text.replace("\n", "").replace("\t", "").isprintable():
         return text
-    return "".join(one if _harmless(one) else _escape(one) for one in text)
+    return "".join(map(_shown, text))
 
 
-def _harmless(one: str) -> bool:
-    return one.isprintable() or one in "\n\t" or category(one) == "Zs"
-
-
-def _escape(one: str) -> str:
+def _shown(one: str) -> str:
+    if one.isprintable() or one in "\n\t" or category(one) == "Zs":
+        return one
     units = one.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[k : k + 2].hex()}" for k in range(0, len(units), 2))
 

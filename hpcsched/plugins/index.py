@@ -88,18 +88,19 @@ class _Module:
         kind, name, *params = call.args
         given = {keyword.arg: keyword.value for keyword in call.keywords}
         aliases = ast.literal_eval(given["aliases"]) if "aliases" in given else ()
+        capable = getattr(given.get("capabilities"), "elts", ())
         kinds = ast.literal_eval(kind)
         kinds = (kinds,) if isinstance(kinds, str) else kinds
-        for one in kinds:
+        for of_kind in kinds:
             yield BuiltIn(
-                one,
+                of_kind,
                 ast.literal_eval(name),
                 ast.literal_eval(given["summary"]),
                 made_by,
                 self._reference(params[0]) if params else NO_PARAMS,
                 self._reference(given["review"]) if "review" in given else None,
-                tuple(sorted(self._capabilities(given.get("capabilities")))),
-                aliases if one == kinds[0] else (),
+                tuple(sorted(getattr(registration, ast.unparse(one)) for one in capable)),
+                aliases if of_kind == kinds[0] else (),
             )
 
     def _reference(self, node: ast.expr) -> str:
@@ -110,10 +111,6 @@ class _Module:
         name = ast.unparse(node)
         module, name = self._imported.get(name, (self.name, name))
         return f"{module}:{name}"
-
-    def _capabilities(self, node: ast.expr | None) -> Iterator[str]:
-        for one in getattr(node, "elts", ()):
-            yield getattr(registration, self._reference(one).partition(":")[2])
 
 
 def make_index(package: Path = PACKAGE) -> str:

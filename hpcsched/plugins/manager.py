@@ -87,10 +87,8 @@ def added_commands() -> dict[str, AddedCommand]:
     for command, name, version in _Hooks(_chosen(), ()).returned("commands", Command):
         whose = f"{name} {version}"
         if not _COMMAND_NAME.fullmatch(command.name):
-            raise PluginError(
-                f"plugin {whose}: a command: expected one or two words as name,"
-                f" found {command.name!r}"
-            )
+            message = f"expected one or two words as name, found {command.name!r}"
+            raise PluginError(f"plugin {whose}: a command: {message}")
         other = found.get(command.name)
         if other is not None:
             raise PluginError(

@@ -1,7 +1,6 @@
 """New packages with one plugin, written from the templates beside this module."""
 
 import re
-from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -36,16 +35,6 @@ def write_package(kind: str, name: str, folder: Path) -> list[Path]:
         raise InputError(Finding("bad-name", message))
     if folder.exists():
         raise problem("folder-exists", folder, "expected a folder that does not exist yet")
-    written = []
-    for path, text in _content(kind, name):
-        make_folder((folder / path).parent)
-        write_text(folder / path, text)
-        written.append(folder / path)
-    return written
-
-
-def _content(kind: str, name: str) -> Iterator[tuple[str, str]]:
-    """Yield the paths and the contents of the files."""
     underscored = name.replace("-", "_")
     module = f"hpcsched_{underscored}"
     registered = "dispatcher" if kind == "formulation" else kind.replace("_", "-")
@@ -59,6 +48,7 @@ def _content(kind: str, name: str) -> Iterator[tuple[str, str]]:
         "registered": f"{registered} {underscored if kind == 'metric' else name}",
         "version": ".".join(__version__.split(".")[:2]),
     }
+    written = []
     for path, template in (
         ("README.md", "readme"),
         ("pyproject.toml", "pyproject"),
@@ -67,4 +57,7 @@ def _content(kind: str, name: str) -> Iterator[tuple[str, str]]:
         (f"tests/test_{module}.py", f"{kind}_test"),
     ):
         text = (_TEMPLATES / f"{template}.txt").read_text(encoding="utf-8")
-        yield path, Template(text).substitute(words)
+        make_folder((folder / path).parent)
+        write_text(folder / path, Template(text).substitute(words))
+        written.append(folder / path)
+    return written

@@ -12,7 +12,6 @@ from hpcsched.scenario.faults import found, refusal, refuse
 
 _DEEPEST = 20
 """Largest depth of nested choices; a default that selects its own plugin would never end."""
-_TAKEN = ("plugin_kind", "plugin_name", "plugin_tag")
 
 
 class Choice(Params):
@@ -67,7 +66,7 @@ def choice_model(installed: Installed) -> type[Choice]:
     # The user writes the plugin's name and `transforms` between its parameters, in one mapping, so
     # a parameter of such a name could not be told from them.
     beside = tuple(Transformed.model_fields) if kind == "trace_source" else ()
-    for name in (base.plugin_tag, *_TAKEN, *beside):
+    for name in (base.plugin_tag, "plugin_kind", "plugin_name", "plugin_tag", *beside):
         if name in plugin.params.model_fields:
             why = "may stand beside it" if name in beside else "names the plugin"
             raise PluginError(

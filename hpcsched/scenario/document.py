@@ -255,7 +255,6 @@ _PLAIN = {
         r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))\Z"
     ),
 }
-_LONGEST_NUMBER = 400
 
 
 class StrictLoader(yaml.BaseLoader):
@@ -298,7 +297,7 @@ def _scalar_value(tag: str, text: str) -> Any:
     if tag == _BOOL:
         return text.lower() == "true"
     # Python refuses to convert over 4,300 digits, with advice about the interpreter's settings.
-    if len(text) > _LONGEST_NUMBER:
+    if len(text) > 400:
         raise ValueError(f"a number of {len(text)} digits is too long")
     if tag == _FLOAT:
         return float(re.sub(r"\.(?=inf|nan)", "", text.lower()))

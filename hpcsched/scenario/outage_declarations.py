@@ -14,7 +14,6 @@ from hpcsched.system.outages import Outage, OutageKind, Outages, node_numbers
 from hpcsched.system.system import System
 
 _Names = Annotated[tuple[str, ...], Listed]
-_LARGEST_SHAPE = 100.0
 
 
 class NodeChoice(Params):
@@ -101,7 +100,7 @@ class FailureDeclaration(NodeChoice):
     shape: float = Field(
         default=1.0,
         gt=0.1,
-        le=_LARGEST_SHAPE,
+        le=100.0,
         description="Shape of the Weibull distribution of up times (no unit): 1 is exponential,"
         " less makes failures come in bursts.",
     )

@@ -40,7 +40,6 @@ def review(loaded: LoadedScenario) -> list[Finding]:
             _finding(loaded, "not-reproducible", f"results will not be reproducible: {why}", key)
             for key, why in not_reproducible(loaded.scenario)
         ),
-        *_nothing_to_kill(loaded),
         *missing_inputs(loaded),
     ]
     return by_position(findings, str(loaded.path))
@@ -106,17 +105,6 @@ def not_reproducible(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
     """Yield key path and reason of every choice that makes results depend on the machine."""
     for path, block in blocks(scenario):
         yield from ((path + key, why) for key, why in marks_of(block))
-
-
-def _nothing_to_kill(loaded: LoadedScenario) -> Iterator[Finding]:
-    """Warn of killing at the requested time if the trace clips run times to it."""
-    scenario = loaded.scenario
-    # A third party's trace source need not have this parameter.
-    cut = getattr(scenario.trace, "over_requested_time", None) == "clip"
-    if scenario.simulation.kill_at_requested_time and cut:
-        message = "no job is left to kill: the trace clips run times over the requested time"
-        key: KeyPath = ("simulation", "kill_at_requested_time")
-        yield _finding(loaded, "nothing-to-kill", message, key)
 
 
 def _finding(
@@ -188,7 +176,6 @@ RULES = MappingProxyType(
         "not-offline": "The option cannot be used in off-line planning.",
         "not-recorded": "The option cannot be used with a dispatcher that follows recorded starts.",
         "not-reproducible": "The option makes results depend on the machine.",
-        "nothing-to-kill": "Jobs are to be killed at a limit to which the trace clips run times.",
         "other-format": "The log is of a format that the trace source does not read.",
         "other-machine": "The header of the log states another machine than the system.",
         "outages-beside-jobs": "All outages end before the first job, or begin after the last one.",

@@ -13,13 +13,9 @@ from hpcsched.scenario.choices import Choice, choice_model, tag_of
 from hpcsched.scenario.models import scenario_model
 
 SCHEMA_ID = "urn:hpcsched:scenario"
-_DRAFT_07 = "http://json-schema.org/draft-07/schema#"
-_NOT_CHOSEN = ("metric", "executor")
-"""Kinds of plugin that no scenario names where it chooses."""
 _DEFINITION = "#/definitions/{model}"
 
 _BY_NAME = ("properties", "patternProperties", "definitions")
-_LEFT_OUT = ("title", "discriminator")
 
 
 class _WithoutTitles(GenerateJsonSchema):
@@ -29,7 +25,8 @@ class _WithoutTitles(GenerateJsonSchema):
 
 def scenario_schema(registry: Registry) -> dict[str, Any]:
     """Return the schema of scenarios that may use the plugins of a registry."""
-    kinds = [kind for kind in KINDS if kind not in _NOT_CHOSEN]
+    # A scenario chooses no metric and no executor.
+    kinds = [kind for kind in KINDS if kind not in ("metric", "executor")]
     return model_schema(scenario_model(registry), registry, kinds, SCHEMA_ID, "hpcsched scenario")
 
 
@@ -57,7 +54,7 @@ def model_schema(
         definitions[kind] = _union(kind, of_kind, options, aliases)
     converted = {name: _draft_07(definitions[name]) for name in sorted(definitions)}
     return {
-        "$schema": _DRAFT_07,
+        "$schema": "http://json-schema.org/draft-07/schema#",
         "$id": schema_id,
         "title": title,
         **_draft_07(root),
@@ -113,7 +110,7 @@ def _draft_07(schema: Any) -> Any:
         return schema
     result: dict[str, Any] = {}
     for keyword, value in schema.items():
-        if keyword in _LEFT_OUT:
+        if keyword in ("title", "discriminator"):
             continue
         if keyword == SELECTS_KEYWORD:
             result["$ref"] = _DEFINITION.format(model=value)

@@ -158,15 +158,11 @@ def _faults_of_one(
         yield "bad-value", ("every",), f"{wanted}, found {resource.every} s"
 
 
-_LARGEST_COUNT = 10_000_000
-_LARGEST_TOTAL = 2**63 - 1
-
-
 class GroupDeclaration(Params):
     """A group of identical nodes."""
 
     name: Name = Field(description="Name of the group; the names of its nodes begin with it.")
-    count: int = Field(ge=1, le=_LARGEST_COUNT, description="Number of nodes.")
+    count: int = Field(ge=1, le=10_000_000, description="Number of nodes.")
     resources: dict[ResourceType, Amount] = Field(
         description="Capacity of each node by resource type, as a number or in bytes (16GiB).",
         json_schema_extra={"propertyNames": {"pattern": RESOURCE_TYPE_PATTERN}, "minProperties": 1},
@@ -203,7 +199,7 @@ class SystemDeclaration(Params):
         for resource_type in {name for group in groups for name in group.resources}:
             total = sum(group.count * group.resources.get(resource_type, 0) for group in groups)
             # Totals are 64-bit integers in compiled code, which would overflow without a word.
-            if total > _LARGEST_TOTAL:
+            if total >= 2**63:
                 raise ValueError(f"all nodes together have more than 2^63 - 1 of {resource_type}")
         return groups
 
@@ -235,24 +231,21 @@ class SystemDeclaration(Params):
         )
 
 
-_SYSTEM_NAME = (
-    "The name of a system in a folder `systems` beside the scenario, or of one that comes with"
-    " hpcsched; or a path that ends in `.yaml`."
-)
-
-
 class Includable:
     """Mark of the field of a system that may also name a system, for the JSON Schema."""
 
     def __get_pydantic_json_schema__(
         self, core_schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        name = {"type": "string", "minLength": 1, "description": _SYSTEM_NAME}
+        description = (
+            "The name of a system in a folder `systems` beside the scenario, or of one that comes"
+            " with hpcsched; or a path that ends in `.yaml`."
+        )
+        name = {"type": "string", "minLength": 1, "description": description}
         return {"anyOf": [name, handler(core_schema)]}
 
 
 _CRITERIA: tuple[Criterion, ...] = ("partition", "queue", "group", "application")
-_LARGEST_PRIORITY = 2**31
 _Number = Annotated[int, Field(ge=0)]
 _Numbers = Annotated[tuple[_Number, ...], Listed]
 _NumbersAndNames = Annotated[tuple[_Number | Annotated[str, Field(min_length=1)], ...], Listed]
@@ -316,7 +309,7 @@ class PartitionDeclaration(Params):
     priority: int = Field(
         default=0,
         ge=0,
-        le=_LARGEST_PRIORITY,
+        le=2**31,
         description="Priority in the order `multifactor`, in relation to the largest.",
     )
 

@@ -42,18 +42,3 @@ def test_warnings(
     else:
         assert f"{scenario}:3:" in said
         assert f"[{rule}]" in said
-
-
-@pytest.mark.parametrize(("policy", "warned"), [("clip", True), ("keep", False)])
-def test_killing_where_nothing_is_left_to_kill(
-    policy: str, warned: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Killing at the requested time needs run times that the trace has not cut already."""
-    (tmp_path / "log.swf").write_text("")
-    text = SCENARIO.format(settings=f", over_requested_time: {policy}")
-    scenario = tmp_path / "scenario.yaml"
-    scenario.write_text(text + "simulation: {kill_at_requested_time: true}\n")
-    assert main(["validate", str(scenario)]) == 0
-    said = capsys.readouterr().out
-    assert (f"{scenario}:5:38: warning" in said) == warned
-    assert ("[nothing-to-kill]" in said) == warned
