@@ -26,7 +26,7 @@ from hpcsched.runs.columns import JOB_COLUMNS, ROUND_COLUMNS
 from hpcsched.scenario.key_path import mark_of
 from hpcsched.scenario.models import scenario_model
 from hpcsched.scenario.review import RULES
-from hpcsched.studies.experiment import ExperimentDeclaration
+from hpcsched.studies.study_files import ExperimentDeclaration
 from hpcsched.workload.job import Column
 from hpcsched.workload.presets.preset_catalogue import read_presets
 

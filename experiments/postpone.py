@@ -12,7 +12,7 @@ from comparisons.asking import FailedError, ask, record
 from comparisons.block import find_block
 from hpcsched.errors import HpcschedError
 from hpcsched.report.tables.report_table import Table
-from hpcsched.studies.problems.comparison import Comparison, Floats, Pairing, compare
+from hpcsched.studies.problems.solving import Floats, Pairing, objectives_of
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "backends.md"
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rows = []
         for name, dispatcher in DISPATCHERS.items():
             pairing = _asked(given.folder, recorded, name.replace("'", ""), dispatcher)
-            rows.append([name, *_cells(pairing, compare(pairing))])
+            rows.append([name, *_cells(pairing)])
         table = Table(HEADER, rows, words=len(HEADER)).as_markdown()
         if given.write_docs:
             find_block(PAGE, "postpone").fill(table)
@@ -93,7 +93,7 @@ class _Sides(NamedTuple):
     b: Floats
 
 
-def _cells(pairing: Pairing, comparison: Comparison) -> Iterator[str]:
+def _cells(pairing: Pairing) -> Iterator[str]:
     asked = pairing.asked[0] & pairing.asked[1]
 
     def both(column: str) -> _Sides:
@@ -101,7 +101,7 @@ def _cells(pairing: Pairing, comparison: Comparison) -> Iterator[str]:
         return _Sides(a[asked], b[asked])
 
     statuses = [side.columns["solver_status"][asked] for side in (pairing.a, pairing.b)]
-    found = comparison.objectives
+    found = objectives_of(pairing)
     times, fails = both("decision_time"), both("fails")
     counted = np.isfinite(fails.a) & np.isfinite(fails.b)
     fails = _Sides(fails.a[counted], fails.b[counted])

@@ -13,7 +13,7 @@ from comparisons.same_problems.plots import draw
 from comparisons.same_problems.questions import Answers, ask_all, read_answers
 from comparisons.same_problems.table import Pairings, counts, groups, ratios
 from hpcsched.errors import HpcschedError
-from hpcsched.studies.problems.comparison import Pairing
+from hpcsched.studies.problems.solving import Pairing
 from hpcsched.whole_files import write_text
 
 DOCS = Path(__file__).parents[1] / "docs"

@@ -7,9 +7,7 @@ from typing import Annotated, TypeVar
 from pydantic import Field
 
 from hpcsched.parameters import Params
-from hpcsched.plugins.manager import registry
-from hpcsched.scenario.document import read_document
-from hpcsched.studies.declared_file import validated
+from hpcsched.studies import cell
 
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9+-]*$")]
 """The name of something declared, which can be a folder's or a file's."""
@@ -39,4 +37,4 @@ def read_declaration(path: Path, model: type[Declaration]) -> Declaration:
 
     Raises InputError with all that is wrong with it, and where.
     """
-    return validated(model, read_document(path), registry())
+    return cell.read_declaration(model, path)[0]

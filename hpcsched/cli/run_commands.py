@@ -21,9 +21,9 @@ from hpcsched.scenario.models import Scenario
 from hpcsched.scenario.resolved import resolved_values
 from hpcsched.studies.cell import Cell
 from hpcsched.studies.execution import run_in_folder
-from hpcsched.studies.experiment import choose_cells, read_experiment
 from hpcsched.studies.experiment_folder import ExperimentFolder, read_index
 from hpcsched.studies.progress import CellProgress
+from hpcsched.studies.study_files import choose_cells, read_experiment
 from hpcsched.workload.readers.swf import OTHER_MACHINE
 
 REASONS = "reasons"
@@ -211,16 +211,13 @@ def experiment(
     """
     read = read_experiment(file, overrides or (), executor)
     chosen = choose_cells(read, only or ())
-    folder = ExperimentFolder(out or Path("runs") / read.declaration.name)
+    folder = ExperimentFolder(out or Path("runs") / read.name)
     if list_:
         _list(chosen, folder)
         return
     for warning in read.warnings:
         typer.echo(warning, err=True)
-    with (
-        options.resumable(),
-        CellProgress(read.declaration.name, len(chosen), quiet=quiet) as progress,
-    ):
+    with options.resumable(), CellProgress(read.name, len(chosen), quiet=quiet) as progress:
         failed = run_in_folder(read, chosen, folder, jobs, again=again, ended=progress.ended)
     if not quiet:
         typer.echo(f"results in {folder.path}; compare them: hpcsched compare {folder.path}")

@@ -15,10 +15,9 @@ from hpcsched.scenario import loading, resolved, review
 from hpcsched.scenario.document import read_document
 from hpcsched.scenario.models import Scenario
 from hpcsched.scenario.scenario_schema import scenario_schema
-from hpcsched.studies import experiment
-from hpcsched.studies.declared_file import validated
-from hpcsched.studies.tuning import TuningSpace, tuning_schema
-from hpcsched.studies.whatif import Variation, variation_schema
+from hpcsched.studies import study_files
+from hpcsched.studies.cell import read_declaration
+from hpcsched.studies.study_files import TuningSpace, Variation
 from hpcsched.workload.log_recognition import refuse_log
 
 
@@ -61,8 +60,8 @@ def _findings(file: Path, overrides: Sequence[str]) -> Sequence[Finding]:
     alone = _without_scenario(file)
     if alone is not None:
         return alone
-    if experiment.is_experiment(file):
-        return experiment.read_experiment(file, overrides, check=scenario_findings).warnings
+    if study_files.is_experiment(file):
+        return study_files.read_experiment(file, overrides, check=scenario_findings).warnings
     return loading.read_and_check(file, overrides, scenario_findings)[1]
 
 
@@ -83,7 +82,7 @@ def _without_scenario(file: Path) -> list[Finding] | None:
     """
     document = read_document(file)
     keys = set(document.value) if isinstance(document.value, dict) else set()
-    others = {*experiment.ExperimentDeclaration.model_fields, *Scenario.model_fields}
+    others = {*study_files.ExperimentDeclaration.model_fields, *Scenario.model_fields}
     model: type[Variation | TuningSpace]
     if "parameters" in keys:
         model, called = TuningSpace, "tune SCENARIO --space"
@@ -91,7 +90,7 @@ def _without_scenario(file: Path) -> list[Finding] | None:
         model, called = Variation, "whatif SCENARIO --vary"
     else:
         return None
-    validated(model, document, manager.registry())
+    read_declaration(model, file)
     message = f"its values are checked with a scenario: hpcsched {called} {file}"
     if "matrix" in keys:
         message += "; an experiment has the key 'scenario'"
@@ -167,9 +166,9 @@ def diff(
 
 _SCHEMAS = {
     "scenario": scenario_schema,
-    "experiment": experiment.experiment_schema,
-    "whatif": variation_schema,
-    "tuning": tuning_schema,
+    "experiment": study_files.experiment_schema,
+    "whatif": study_files.variation_schema,
+    "tuning": study_files.tuning_schema,
 }
 
 

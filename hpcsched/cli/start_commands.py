@@ -89,11 +89,12 @@ def try_(
             typer.echo(f"{label} ...", err=True)
 
         tried = list(first_look.try_dispatchers(look, Path(folder), begun=begun))
-        runs = open_study([one.directory.path for one in tried])
+        audits = {label: run.verify() for label, run in tried}
+        bad = {label: audit for label, audit in audits.items() if not audit.ok}
+        runs = open_study([run.directory.path for _, run in tried])
         found = compare_study(runs, recorded=recorded)
-        bad = {one.label: one.audit for one in tried if not one.audit.ok}
         if as_text:
-            typer.echo("\n".join(account_of_jobs(tried[0].directory.summary)) + "\n")
+            typer.echo("\n".join(account_of_jobs(tried[0][1].summary)) + "\n")
         typer.echo(options.tables_text([found.metrics], format_, found.content))
         if as_text:
             typer.echo("\n" + "\n".join(answer(found.study, bad, found.comparison)))

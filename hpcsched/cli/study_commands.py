@@ -12,14 +12,13 @@ from hpcsched.report.job_breakdown import class_kinds
 from hpcsched.runs.folder_lock import locked_folder
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.resolved import resolved_yaml
-from hpcsched.studies import first_look, predictor_evaluation, tuning_text, whatif_study
-from hpcsched.studies.forecast import forecast_evaluation, forecast_report, forecasting
+from hpcsched.studies import first_look, predictor_evaluation, tuning_study, whatif_study
+from hpcsched.studies.execution import run_in_folder
+from hpcsched.studies.experiment_folder import ExperimentFolder
+from hpcsched.studies.forecast import forecast_evaluation, forecasting
 from hpcsched.studies.progress import Bar, CellProgress
-from hpcsched.studies.tuning import TunedScenario
-from hpcsched.studies.tuning_study import Trial
-from hpcsched.studies.tuning_study import tune as tune_scenario
-from hpcsched.studies.whatif import read_whatif
-from hpcsched.whole_files import check_target, write_text
+from hpcsched.studies.study_files import TunedScenario, read_whatif
+from hpcsched.whole_files import write_text
 from hpcsched.workload.trace_calendar import simulated_second
 
 
@@ -28,47 +27,40 @@ def whatif(
     *,
     vary: Annotated[Path, typer.Option(metavar="FILE", help="The file with the variants.")],
     out: options.StudyFolder = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Number of replays at a time.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Number of runs at a time.")] = None,
     by: options.ByClass = None,
     format_: options.TableFormatOption = "text",
     overrides: options.Overrides = None,
 ) -> None:
     """Compare variants of a scenario on the same log, job by job.
 
-    The folder gets the page whatif.html, the tables as whatif.json, and the outcome of each
-    variant; outcomes that are there are kept. Exits with 1 if a variant fails.
+    The folder is that of an experiment: complete runs are kept. It also gets the tables as
+    whatif.json. Exits with 1 if a variant fails.
     """
-    # Altair takes as long to import as all else together.
-    from hpcsched.studies import whatif_report
-
+    kinds = class_kinds(by or ())
     read = read_whatif(scenario, vary, overrides or (), check=scenario_findings)
-    folder = whatif_study.WhatIfFolder(out or Path("runs") / read.name)
-    failed = 0
-    with folder.locked():
-        with options.resumable(), CellProgress(read.name, len(read.cells)) as progress:
-            for outcome in whatif_study.replay_cells(read.cells, folder, limit=jobs):
-                progress.ended(outcome)
-                failed += outcome.status == "failed"
-        study = whatif_study.read_study(read, folder)
-        tables = [whatif_report.variants_table(study), whatif_report.differences_table(study)]
-        for kind in class_kinds(by or ()):
-            tables.append(whatif_report.class_table(study, kind, study.variants))
-        verdict = whatif_report.verdict_lines(study)
-        content = {
-            "name": read.name,
-            "scenario": read.scenario,
-            "objective": study.objective,
-            "verdict": verdict,
-            "tables": {table.name: table.content() for table in tables},
-        }
-        write_text(folder.path / "whatif.json", f"{options.json_text(content)}\n")
-        write_text(folder.path / "whatif.html", whatif_report.whatif_page(study))
+    folder = ExperimentFolder(out or Path("runs") / read.name)
+    with options.resumable(), CellProgress(read.name, len(read.cells)) as progress:
+        failed = run_in_folder(read, read.cells, folder, jobs, ended=progress.ended)
+    study = whatif_study.read_study(read, folder)
+    tables = [whatif_study.variants_table(study), whatif_study.overall_table(study)]
+    tables += [whatif_study.class_table(study, kind) for kind in kinds]
+    tables += [whatif_study.gains_table(study, one) for one in study.variants[:1]]
+    verdict = list(whatif_study.verdict_lines(study))
+    content = {
+        "name": read.name,
+        "scenario": read.scenario,
+        "objective": study.objective,
+        "verdict": verdict,
+        "tables": {table.name: table.content() for table in tables},
+    }
+    write_text(folder.path / "whatif.json", f"{options.json_text(content)}\n")
     typer.echo(options.tables_text(tables, format_, lambda: content))
     if format_ == "text":
         typer.echo("\n" + "\n".join(verdict))
-        typer.echo(f"page and tables in {folder.path}")
+        typer.echo(f"runs and tables in {folder.path}; a page: hpcsched report {folder.path}")
     if failed:
-        typer.echo(f"{failed} of {len(read.cells)} replays failed", err=True)
+        typer.echo(f"{failed} of {len(read.cells)} runs failed", err=True)
         raise typer.Exit(1)
 
 
@@ -92,23 +84,23 @@ def tune(
     folder = out or Path("runs") / tuned.name
     wanted = trials or tuned.space.trials
 
-    def tell(trial: Trial) -> None:
+    def tell(trial: tuning_study.Trial) -> None:
         value = "failed" if trial.objective is None else f"{trial.objective:.6g}"
         kept = "" if trial.keeps_constraints else ", a constraint is exceeded"
         typer.echo(f"[{trial.number + 1}/{wanted}] {value}{kept}", err=True)
 
     with options.resumable(), locked_folder(folder):
-        study = tune_scenario(tuned, folder, trials=trials, ended=tell)
+        study = tuning_study.tune(tuned, folder, trials=trials, ended=tell)
     best = tuned.base if study.best is None else tuned.with_values(study.best.values)
-    content = options.json_text(tuning_text.tuning_content(study))
+    content = options.json_text(tuning_study.tuning_content(study))
     write_text(folder / "tuning.json", f"{content}\n")
     write_text(folder / "best.yaml", resolved_yaml(best))
     if format_ == "json":
         typer.echo(content)
         return
-    tables = [tuning_text.trials_table(study), tuning_text.later_table(study)]
+    tables = [tuning_study.trials_table(study), tuning_study.later_table(study)]
     parts = [table.as_text() for table in tables if table.rows]
-    typer.echo("\n\n".join([*parts, "\n".join(tuning_text.verdict_lines(study))]))
+    typer.echo("\n\n".join([*parts, "\n".join(tuning_study.verdict_lines(study))]))
     typer.echo(f"trials and best.yaml in {folder}")
 
 
@@ -150,8 +142,8 @@ def starts(
             ended=lambda number: bar.count(number, samples, "futures"),
         )
     output.show(
-        lambda: forecast_report.forecast_table(found).as_text(),
-        lambda: forecast_report.forecast_content(found),
+        lambda: forecasting.forecast_table(found).as_text(),
+        lambda: forecasting.forecast_content(found),
     )
 
 
@@ -179,8 +171,8 @@ def evaluate_forecasts(
             ended=lambda number, of: bar.count(number, of, "futures"),
         )
     output.show(
-        lambda: forecast_report.evaluation_table(found).as_text(),
-        lambda: forecast_report.evaluation_content(found),
+        lambda: forecast_evaluation.evaluation_table(found).as_text(),
+        lambda: forecast_evaluation.evaluation_content(found),
     )
 
 
@@ -205,12 +197,7 @@ def evaluate_predictors(
         ),
     ] = "",
     format_: options.TableFormatOption = "text",
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Draw the distributions into this folder."),
-    ] = None,
     overrides: options.Overrides = None,
-    force: options.Force = False,
 ) -> None:
     """Compare predicted with actual run times on a trace.
 
@@ -218,25 +205,17 @@ def evaluate_predictors(
     """
     document = first_look.document_of(scenario, partial(typer.echo, err=True))
     chosen = predictor_evaluation.choose(scenario, overrides or (), further, document)
-    # Before predictors are called, which may take minutes.
-    if out is not None:
-        for name in predictor_evaluation.FIGURES:
-            check_target(out / name, force=force)
     predictions = predictor_evaluation.predict_trace(
         chosen.source.jobs(),
         chosen.predictors,
         kill_at_requested_time=chosen.scenario.simulation.kill_at_requested_time,
     )
     figures = predictor_evaluation.predictor_figures(predictions)
-    written = [] if out is None else predictor_evaluation.draw(predictions, out, force=force)
-    table = predictor_evaluation.evaluation_table
-    if format_ == "csv":
-        table = predictor_evaluation.values_table
 
     def content() -> dict[str, Any]:
         name, account = chosen.scenario.name, chosen.source.account
         return predictor_evaluation.evaluation_content(name, account, figures)
 
-    options.emit(options.tables_text([table(figures)], format_, content))
-    if written and format_ == "text":
-        typer.echo("\n" + "\n".join(f"wrote {path}" for path in written))
+    options.emit(
+        options.tables_text([predictor_evaluation.evaluation_table(figures)], format_, content)
+    )

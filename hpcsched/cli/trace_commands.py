@@ -22,7 +22,7 @@ from hpcsched.scenario import read_scenario
 from hpcsched.scenario.loading import LoadedScenario, check_document
 from hpcsched.scenario.review import missing_inputs
 from hpcsched.studies.first_look import document_of, scenario_of_log
-from hpcsched.studies.problems import comparison, problem_files, recording, solving
+from hpcsched.studies.problems import problem_files, solving
 from hpcsched.terminal import can_draw, rewrite_line
 from hpcsched.version import __version__
 from hpcsched.workload import trace_writing
@@ -324,7 +324,7 @@ def record(
     selection = problem_files.Selection(
         every=every, min_queued=min_queued, max_queued=max_queued, limit=limit
     )
-    done = recording.record(loaded.scenario, out, selection, force=force)
+    done = problem_files.record(loaded.scenario, out, selection, force=force)
     typer.echo(
         f"wrote {done.path}: {done.saved} of {done.matching} matching dispatching problems saved,"
         f" {done.rounds} rounds seen, {done.size} bytes"
@@ -392,17 +392,25 @@ def compare(
 
     Shows ratios of model sizes, decision times and objectives.
     """
-    pairing = comparison.Pairing(solving.SolvedTable.open(first), solving.SolvedTable.open(second))
-    found = comparison.compare(pairing, same_time)
-    if format_ == "csv":
-        tables = [comparison.ratios_table(found)]
-    else:
-        tables = comparison.comparison_tables(found)
+    pairing = solving.Pairing(solving.SolvedTable.open(first), solving.SolvedTable.open(second))
+    tables = solving.comparison_tables(pairing, same_time)
+    warnings = list(pairing.warnings())
     # LaTeX, CSV and JSON are read by programs: no line beside the tables.
     if format_ in ("text", "markdown"):
-        options.emit(comparison.head(found) + "\n")
-    options.emit(options.tables_text(tables, format_, lambda: asdict(found)))
-    options.warn(*found.warnings)
+        options.emit(solving.head(pairing) + "\n")
+
+    def content() -> dict[str, Any]:
+        return {
+            "a": pairing.a.about.model_dump(mode="json"),
+            "b": pairing.b.about.model_dump(mode="json"),
+            "problems": len(pairing),
+            "solver": [asdict(one) for one in pairing.solver],
+            "tables": {table.name: table.content() for table in tables},
+            "warnings": warnings,
+        }
+
+    options.emit(options.tables_text(tables[:1] if format_ == "csv" else tables, format_, content))
+    options.warn(*warnings)
 
 
 def _missing_for_dispatching(loaded: LoadedScenario) -> Iterator[Finding]:

@@ -19,6 +19,8 @@ from hpcsched.scenario.resolved import read_system
 from hpcsched.system.outages import down_time
 from hpcsched.system.system import System
 
+_TIMES = ("job_id", "submit_time", "start_time", "end_time")
+
 
 class JobTimes(NamedTuple):
     """Times of the jobs that ran, in seconds, by ascending number, `[J]` each."""
@@ -28,6 +30,12 @@ class JobTimes(NamedTuple):
     starts: Column
     ends: Column
     tau: int
+
+    @classmethod
+    def of(cls, jobs: Any, tau: int) -> "JobTimes":
+        """Return the times in an Arrow table of jobs by ascending number."""
+        ids, submits, starts, ends = (jobs[name].to_numpy().astype(np.int64) for name in _TIMES)
+        return cls(ids, submits, starts, ends, tau)
 
     @property
     def run_times(self) -> Column:
@@ -91,12 +99,10 @@ def percentiles(values: FloatColumn, percents: Iterable[int]) -> list[float]:
 
 def read_job_times(one: StudiedRun) -> JobTimes:
     """Return the times of a run's jobs that ran."""
-    names = ("job_id", "submit_time", "start_time", "end_time")
-    table = one.run.all_jobs.read(*names)
+    table = one.run.all_jobs.read(*_TIMES)
     # Rejected jobs have no start; every quantity is over jobs that ran.
     table = table.filter(table["start_time"].is_valid()).sort_by("job_id")
-    columns = [table[name].to_numpy().astype(np.int64) for name in names]
-    return JobTimes(columns[0], columns[1], columns[2], columns[3], tau_of(one))
+    return JobTimes.of(table, tau_of(one))
 
 
 def tau_of(one: StudiedRun) -> int:

@@ -51,6 +51,15 @@ class JobAttributes(NamedTuple):
     submits: Column
     comments: Sequence[str]
 
+    @classmethod
+    def of(cls, jobs: Any, partitions: Partitions, comments: Sequence[str]) -> "JobAttributes":
+        """Return the attributes of an Arrow table of jobs."""
+        names = [name for name in OF_JOBS if name in jobs.column_names]
+        columns = {name: jobs[name].to_pylist() for name in names}
+        if partitions:
+            columns[SITE_PARTITION] = site_partitions(partitions, columns, comments)
+        return cls(columns, jobs["submit_time"].to_numpy(), comments)
+
 
 class JobClasses(NamedTuple):
     """Classes of jobs: their names, and the place in them of the class of each job, `[J]`."""
@@ -239,13 +248,8 @@ class Schedule:
     @cached_property
     def attributes(self) -> JobAttributes:
         """Attributes of the jobs, by which they are classified."""
-        comments = self.run.manifest.trace_comments
-        names = [name for name in OF_JOBS if name in self.jobs.column_names]
-        columns = {name: self.jobs[name].to_pylist() for name in names}
         partitions = read_partitions(self.run.scenario_path)
-        if partitions:
-            columns[SITE_PARTITION] = site_partitions(partitions, columns, comments)
-        return JobAttributes(columns, self.jobs["submit_time"].to_numpy(), comments)
+        return JobAttributes.of(self.jobs, partitions, self.run.manifest.trace_comments)
 
     @cached_property
     def areas(self) -> FloatColumn:

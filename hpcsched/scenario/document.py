@@ -37,6 +37,10 @@ class Setting:
         """
         return self.source
 
+    def refuses(self, later: "Setting") -> bool:
+        """Return whether a later setting of the same place, or above it, is an error."""
+        return False
+
 
 Override = str | Setting
 """A text such as `dispatcher.depth=100`, or the setting that it stands for."""
@@ -374,9 +378,13 @@ def _put(document: Document, setting: Setting, tags: Mapping[str, str]) -> None:
             node[here] = {tags[node[here]]: node[here]}
         node = node[here]
     last = _step(node, setting.path[-1], done)
+    whole = (*done, last)
+    for path, earlier in document.settings.items():
+        if path[: len(whole)] == whole and earlier.refuses(setting):
+            raise ValueError(f"this undoes {show_key_path(earlier.path)}, which is set before it")
     # A copy: later settings may write into it, and an experiment gives one value to many cells.
     node[last] = deepcopy(setting.value)
-    document.override((*done, last), setting)
+    document.override(whole, setting)
 
 
 def _step(node: Any, step: str | int, done: KeyPath) -> Any:

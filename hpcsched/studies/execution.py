@@ -16,21 +16,23 @@ from hpcsched.plugins.plugin_checks import check_product
 from hpcsched.plugins.registry import Registry
 from hpcsched.report.job_breakdown import ClassName
 from hpcsched.report.studying import StudyComparison, compare
+from hpcsched.runs.files import write_json
 from hpcsched.runs.runner import RunResult, open_run
 from hpcsched.scenario.choices import NamedChoice
 from hpcsched.studies.cell import Cell
 from hpcsched.studies.executors.executor import LOG, RUN, Ended, Executor, Task, result_fault
-from hpcsched.studies.experiment import Experiment, choose_cells, read_experiment
 from hpcsched.studies.experiment_folder import (
+    FORMAT,
     CellStatus,
     ExperimentFolder,
     ExperimentStatus,
+    Index,
+    IndexedCell,
     experiment_status,
     experiment_status_text,
-    make_index,
     read_index,
-    write_index,
 )
+from hpcsched.studies.study_files import Experiment, choose_cells, read_experiment
 
 PROGRAM = "hpcsched.studies.one_cell"
 
@@ -42,13 +44,7 @@ INTERVAL = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Result of a cell.
-
-    Attributes
-    ----------
-    seconds
-        Real seconds that it took now.
-    """
+    """Result of a cell, with the real seconds that it took now."""
 
     cell: Cell
     status: Status
@@ -81,45 +77,29 @@ def run_cells(
     *,
     limit: int | None = None,
     again: bool = False,
-    started: Callable[[Cell], None] = lambda _: None,
+    started: Callable[[Task], None] = lambda _: None,
 ) -> Iterator[Outcome]:
     """Run cells in a locked folder, and yield the outcome of each as soon as it is known.
 
-    Cells with one address are run once. An exception of the caller, or Ctrl-C, stops the running
-    cells and begins no others.
+    An exception of the caller, or Ctrl-C, stops the running cells and begins no others.
     """
-    alike: dict[str, list[Cell]] = {}
-    for cell in cells:
-        alike.setdefault(cell.address, []).append(cell)
+    by_address = {cell.address: cell for cell in cells}
     tasks = []
-    for address, same in alike.items():
+    for address, cell in by_address.items():
         # The run itself is looked at and not the index, which a killed experiment may have left
         # behind.
-        if not again and folder.run_of(same[0]) is not None:
-            yield from (Outcome(cell, "kept") for cell in same)
+        if not again and folder.run_of(cell) is not None:
+            yield Outcome(cell, "kept")
         else:
-            cell = same[0]
             tasks.append(Task(address, PROGRAM, cell.text, cell.files, folder.unfinished))
-
-    if not tasks:
-        return
-    with closing(
-        _results(executor, tasks, limit, lambda task: started(alike[task.name][0]))
-    ) as running:
-        for ended in running:
-            first, *others = alike[ended.task.name]
-            outcome = _settle(ended, first, folder)
-            yield outcome
-            for cell in others:
-                message = outcome.message
-                yield Outcome(cell, "failed" if message else "kept", 0.0, message)
+    if tasks:
+        with closing(_results(executor, tasks, limit, started)) as running:
+            for ended in running:
+                yield _settle(ended, by_address[ended.task.name], folder)
 
 
 def _results(
-    executor: Executor,
-    tasks: Sequence[Task],
-    limit: int | None,
-    started: Callable[[Task], None],
+    executor: Executor, tasks: Sequence[Task], limit: int | None, started: Callable[[Task], None]
 ) -> Generator[Ended, None, None]:
     """Yield the results of an executor, and close it with this generator if possible."""
     whose, left = named("executor", executor), {task.name for task in tasks}
@@ -200,9 +180,26 @@ class IndexWriter:
 
     def write(self) -> None:
         """Write the index."""
-        name, cells = self._experiment.declaration.name, self._experiment.cells
-        index = make_index(name, self._experiment.axes, cells, self._statuses)
-        write_index(self._folder.index, index)
+        cells = []
+        for cell in self._experiment.cells:
+            status, message = self._statuses.get(cell.address, ("waiting", ""))
+            # Relative paths, so that a folder can be moved or copied to another machine.
+            indexed = IndexedCell(
+                name=cell.name,
+                labels=dict(cell.labels),
+                replica=cell.replica,
+                seed=cell.scenario.seed,
+                address=cell.address,
+                run=f"runs/{cell.address}",
+                status=status,
+                message=message,
+                log=f"logs/{cell.address}.log" if status == "failed" else None,
+            )
+            cells.append(indexed)
+        labels = {axis.name: list(axis.labels) for axis in self._experiment.axes}
+        name = self._experiment.name
+        index = Index(format=FORMAT, experiment=name, axes=labels, cells=cells)
+        write_json(self._folder.index, index.model_dump(mode="json"))
 
 
 @dataclass(frozen=True)
@@ -231,13 +228,7 @@ class ExperimentResult:
         by: ClassName | Sequence[ClassName] = (),
         recorded: bool = False,
     ) -> StudyComparison:
-        """Compare the complete runs.
-
-        Raises
-        ------
-        InputError
-            If no run is complete, or as in `hpcsched.compare`.
-        """
+        """Compare the complete runs, as `hpcsched.compare` does."""
         return compare(self.folder, baseline=baseline, by=by, recorded=recorded)
 
     def _repr_markdown_(self) -> str:
@@ -286,7 +277,7 @@ def run_experiment(
         result.compare()
     """
     read = read_experiment(file, overrides, executor)
-    folder = ExperimentFolder(Path(out or Path("runs") / read.declaration.name))
+    folder = ExperimentFolder(Path(out or Path("runs") / read.name))
     chosen = choose_cells(read, only)
     run_in_folder(read, chosen, folder, jobs, again=again)
     return ExperimentResult(folder.path, tuple(chosen))
@@ -305,7 +296,7 @@ def run_in_folder(
     failed = 0
     with folder.locked():
         index = IndexWriter(read, folder, chosen)
-        runner = build_executor(read.declaration.executor, manager.registry(), folder.path)
+        runner = build_executor(read.executor, manager.registry(), folder.path)
         try:
             # Noted one by one: a killed process leaves an index of what had ended.
             for outcome in run_cells(chosen, folder, runner, limit=limit, again=again):

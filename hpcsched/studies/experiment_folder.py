@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +13,10 @@ from pydantic import BaseModel, ConfigDict
 
 from hpcsched.errors import InputError
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.runs.files import read_model, write_json
+from hpcsched.runs.files import read_model
 from hpcsched.runs.folder_lock import holder_of, locked_folder
 from hpcsched.runs.run_status import RunStatus, status_content, status_of
 from hpcsched.studies.executors.executor import RUN
-from hpcsched.studies.matrix import Axis
 from hpcsched.whole_files import problem
 
 if TYPE_CHECKING:
@@ -38,16 +37,8 @@ class ExperimentFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-
-    @property
-    def index(self) -> Path:
-        """The index file."""
-        return self.path / INDEX
-
-    @property
-    def unfinished(self) -> Path:
-        """Folder of attempts."""
-        return self.path / _UNFINISHED
+        self.index = path / INDEX
+        self.unfinished = path / _UNFINISHED
 
     def place(self, cell: "Cell") -> Path:
         """Return the run directory of a cell, which may not exist yet."""
@@ -156,40 +147,6 @@ class Index(BaseModel):
     experiment: str
     axes: dict[str, list[str]]
     cells: list[IndexedCell]
-
-
-def make_index(
-    name: str,
-    axes: Iterable[Axis],
-    cells: "Iterable[Cell]",
-    statuses: Mapping[str, tuple[CellStatus, str]],
-) -> Index:
-    """Return the index of cells."""
-    indexed = []
-    for cell in cells:
-        status, message = statuses.get(cell.address, ("waiting", ""))
-        indexed.append(
-            IndexedCell(
-                name=cell.name,
-                labels=dict(cell.labels),
-                replica=cell.replica,
-                seed=cell.scenario.seed,
-                address=cell.address,
-                # Relative, so that a folder can be moved or copied to another machine with its
-                # index.
-                run=f"runs/{cell.address}",
-                status=status,
-                message=message,
-                log=f"logs/{cell.address}.log" if status == "failed" else None,
-            )
-        )
-    labels = {axis.name: list(axis.labels) for axis in axes}
-    return Index(format=FORMAT, experiment=name, axes=labels, cells=indexed)
-
-
-def write_index(path: Path, index: Index) -> None:
-    """Write an index atomically."""
-    write_json(path, index.model_dump(mode="json"))
 
 
 def read_index(folder: Path) -> Index:

@@ -10,33 +10,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 import hpcsched
-from hpcsched.audit.auditing import audit_directory
-from hpcsched.audit.violations import AuditReport
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST
 from hpcsched.plugins import manager
 from hpcsched.runs.assembly import Assembly, assemble
-from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import write_json
+from hpcsched.runs.runner import RunResult
 from hpcsched.scenario.document import Document, parse_document, read_document
 from hpcsched.scenario.loading import LoadedScenario, check_document
 from hpcsched.scenario.scenario_schema import scenario_schema
-from hpcsched.studies.declared_file import cell_name
+from hpcsched.studies.cell import cell_name
 from hpcsched.whole_files import check_target, make_folder, write_text
+from hpcsched.workload import log_recognition as logs
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.log_recognition import (
-    BATSIM,
-    PBS,
-    SACCT,
-    SCENARIOS,
-    SWF,
-    TABLE,
-    UTF_8,
-    LogFormat,
-    encoding_of,
-    format_of_log,
-    recognised,
-)
 from hpcsched.workload.presets.preset_catalogue import find_preset
 from hpcsched.workload.readers.batsim import ids_are_numbers
 from hpcsched.workload.readers.swf import header_machine, types_in_records
@@ -186,11 +172,12 @@ _OF_ACCOUNTING = {
     "unknown_resource_type": ("ignore", "memory and devices are left out"),
     "duplicate": ("last", "a job that was requeued ended as its last record says"),
 }
-_MORE: Mapping[LogFormat, Mapping[str, tuple[str, str]]] = {
-    SWF: {"unit": ("{core: 1}", "each requested processor is one core")},
-    BATSIM: {},
-    SACCT: {"time_zone": ("UTC", "the zone of the log's clocks, for local times")} | _OF_ACCOUNTING,
-    PBS: _OF_ACCOUNTING,
+_MORE: Mapping[logs.LogFormat, Mapping[str, tuple[str, str]]] = {
+    logs.SWF: {"unit": ("{core: 1}", "each requested processor is one core")},
+    logs.BATSIM: {},
+    logs.SACCT: {"time_zone": ("UTC", "the zone of the log's clocks, for local times")}
+    | _OF_ACCOUNTING,
+    logs.PBS: _OF_ACCOUNTING,
 }
 _OF_TABLES: Mapping[str, tuple[str, str]] = {
     "missing_units": ("skip", "rows without a number of units are counted and left out"),
@@ -210,16 +197,16 @@ class TrialLog(NamedTuple):
     """
 
     path: Path
-    format: LogFormat
+    format: logs.LogFormat
     jobs: int | None
-    encoding: str = UTF_8
+    encoding: str = logs.UTF_8
     keys: Mapping[str, tuple[str, str]] = {}
 
     @property
     def policies(self) -> Mapping[str, tuple[str, str]]:
         """Policies that pass over the log's flaws by key, each a value and its meaning."""
         encoding = (self.encoding, "the log is not UTF-8 text")
-        other = {**({} if self.encoding == UTF_8 else {"encoding": encoding}), **self.keys}
+        other = {**({} if self.encoding == logs.UTF_8 else {"encoding": encoding}), **self.keys}
         if self.format.preset is not None:
             preset = {"preset": (self.format.preset, self.format.called)}
             return {**preset, **_LENIENT, **_OF_TABLES, **other}
@@ -307,14 +294,6 @@ class Look(NamedTuple):
     objective: str | None
 
 
-class Tried(NamedTuple):
-    """The run of a dispatcher, and its audit."""
-
-    label: str
-    directory: RunDirectory
-    audit: AuditReport
-
-
 def look_at(
     path: Path,
     dispatchers: Sequence[str] = ("easy",),
@@ -349,7 +328,7 @@ def look_at(
         except KeyError as error:
             message = str(error.args[0])
             raise InputError(Finding("unknown-plugin", message, key="--objective")) from None
-    log = TrialLog(path, format_of_log(path, preset), jobs, encoding_of(path))
+    log = TrialLog(path, logs.format_of_log(path, preset), jobs, logs.encoding_of(path))
     log = log._replace(keys=_keys(log, zone))
     found = _machine(log)
     if machine is not None:
@@ -371,7 +350,7 @@ def _keys(log: TrialLog, zone: str | None) -> dict[str, tuple[str, str]]:
             message = f"the times of {log.format.called} are not local; it needs no time zone"
             raise InputError(Finding("not-local", message, key="--time-zone"))
         keys["time_zone"] = (zone, "the zone of the log's clocks")
-    if log.format == BATSIM and not ids_are_numbers(log.path, log.encoding):
+    if log.format == logs.BATSIM and not ids_are_numbers(log.path, log.encoding):
         keys["job_ids"] = ("position", "ids are texts: the places in the file are the numbers")
     return keys
 
@@ -386,9 +365,9 @@ def document_of(
     preset
         Name of the preset that reads a log; None: the content tells the format.
     """
-    if path.suffix in SCENARIOS or not path.exists():
+    if path.suffix in logs.SCENARIOS or not path.exists():
         return read_document(path)
-    if preset is None and recognised(path) is None:
+    if preset is None and logs.recognised(path) is None:
         # A scenario may have another ending.
         with suppress(InputError):
             document = read_document(path)
@@ -413,7 +392,7 @@ def look_lines(look: Look) -> Iterator[str]:
     nodes = "node" if machine.nodes == 1 else "nodes"
     cores = "core" if machine.cores == 1 else "cores"
     yield f"{look.log.path.name}: {look.log.format.called}"
-    if look.log.encoding != UTF_8:
+    if look.log.encoding != logs.UTF_8:
         yield f"encoding: {look.log.encoding}, as it is not UTF-8"
     more = "".join(f", {amount} {name}" for name, amount in machine.others)
     each = f"{machine.cores} {cores}{more} each"
@@ -428,8 +407,8 @@ def look_lines(look: Look) -> Iterator[str]:
 
 def try_dispatchers(
     look: Look, folder: Path, *, begun: Callable[[str], None] = lambda _: None
-) -> Iterator[Tried]:
-    """Write the scenario of each dispatcher into a folder, run it in `runs` there, and audit it."""
+) -> Iterator[tuple[str, RunResult]]:
+    """Write the scenario of each dispatcher into a folder, and run it in `runs` there."""
     make_folder(folder)
     for one in look.configurations:
         text = scenario_text(one, look.log, look.machine, look.objective)
@@ -437,8 +416,7 @@ def try_dispatchers(
     for one in look.configurations:
         begun(one.label)
         scenario = hpcsched.load_scenario(folder / f"{one.label}.yaml")
-        run = hpcsched.run(scenario, folder / "runs" / one.label, force=True).directory
-        yield Tried(one.label, run, audit_directory(run))
+        yield one.label, hpcsched.run(scenario, folder / "runs" / one.label, force=True)
 
 
 def _machine(log: TrialLog) -> Machine:
@@ -484,9 +462,9 @@ def _no_jobs(account: TraceAccount) -> str:
 def scenario_of_log(trace: Path, overrides: Sequence[str]) -> LoadedScenario:
     """Return a scenario with a log as its trace and a system that has room for every job."""
     _check_exists(trace)
-    found = recognised(trace)
-    if found != TABLE:
-        found = format_of_log(trace)
+    found = logs.recognised(trace)
+    if found != logs.TABLE:
+        found = logs.format_of_log(trace)
     # Jobs that do not fit would be skipped, and a conversion must lose none.
     resources = dict.fromkeys(_resource_types(trace, found), LARGEST)
     values = {
@@ -504,16 +482,16 @@ def scenario_of_log(trace: Path, overrides: Sequence[str]) -> LoadedScenario:
     return check_document(Document(values, str(trace)), trace, overrides)
 
 
-def _resource_types(trace: Path, of: LogFormat) -> Sequence[str]:
+def _resource_types(trace: Path, of: logs.LogFormat) -> Sequence[str]:
     """Return the resource types in a log; cores if it names none."""
     if of.preset is not None:
         return find_preset(of.preset).resource_types
     found: Sequence[str] = ()
     # The run's own encoding decides on records; names of columns need a guess before there is one.
-    encoding = encoding_of(trace)
-    if of == SWF:
+    encoding = logs.encoding_of(trace)
+    if of == logs.SWF:
         found = types_in_records(trace, encoding)
-    elif of == TABLE:
+    elif of == logs.TABLE:
         names = open_rows(trace, ",", encoding).names
         found = [n.removeprefix(REQUEST_PREFIX) for n in names if n.startswith(REQUEST_PREFIX)]
     return found or ["core"]

@@ -1,7 +1,7 @@
 """Accuracy of run-time predictors on a trace, without dispatching."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from heapq import heappop, heappush
 from pathlib import Path
@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hpcsched.errors import Finding, InputError, Place, PluginError
+from hpcsched.errors import InputError, Place, PluginError
 from hpcsched.metrics.job_metrics import nearest_rank
 from hpcsched.prediction.predictor import Oracle, Prediction, Predictor, PredictorDriver
-from hpcsched.report.tables.report_table import MISSING, Cell, Table
+from hpcsched.report.tables.report_table import MISSING, Table
 from hpcsched.runs.assembly import assemble
-from hpcsched.scenario import LoadedScenario, Scenario
+from hpcsched.scenario import Scenario
 from hpcsched.scenario.choices import Choice
-from hpcsched.scenario.document import Document, Setting, parse_document, read_document
+from hpcsched.scenario.document import Document, Override, Setting, parse_document, read_document
 from hpcsched.scenario.loading import check_document
 from hpcsched.scenario.review import missing_inputs
 from hpcsched.workload.job import Job, TracedJob
@@ -135,14 +135,42 @@ def choose(
     """
     if document is None:
         document = read_document(path)
-    own = check_document(document, path, overrides)
-    _check_files(own, ("trace", "predictor"))
-    parts = assemble(own.scenario)
-    predictors = {title(own.scenario.predictor): parts.predictor}
-    for scenario in _scenarios(own, document, overrides, _listed(named)):
+    own = _checked(document, path, overrides, ("trace", "predictor"))
+    listed = parse_document(f"[{named}]")
+    place = Place(f"--predictors {' '.join(named.split())}")
+    findings = [replace(one, place=place, key="") for one in listed.findings]
+    scenarios = [own]
+    for choice in () if findings else (*listed.value, BASELINE):
+        text = choice if isinstance(choice, str) else json.dumps(choice)
+        place = Place(f"--predictors {text}")
+        change = (
+            # An oracle is only used by planning off-line, and nothing is planned here.
+            Setting(("simulation", "mode"), "online", place),
+            Setting(("predictor",), choice, place),
+        )
+        # The scenario has been validated, so that any fault is one of the choice.
+        try:
+            scenarios.append(_checked(document, path, (*overrides, *change), ("predictor",)))
+        except InputError as error:
+            findings += [replace(one, place=place) for one in error.findings]
+    if findings:
+        raise InputError(findings)
+    predictors: dict[str, Predictor | Oracle] = {}
+    for scenario in scenarios:
         # The first of equal titles stays: the baseline often is the scenario's own predictor.
         predictors.setdefault(title(scenario.predictor), assemble(scenario).predictor)
-    return Chosen(own.scenario, parts.source, predictors)
+    return Chosen(own, assemble(own).source, predictors)
+
+
+def _checked(
+    document: Document, path: Path, overrides: Sequence[Override], keys: tuple[str, ...]
+) -> Scenario:
+    """Return a scenario after a check that the input files of some keys exist."""
+    loaded = check_document(document, path, overrides)
+    missing = [one for one in missing_inputs(loaded, "error") if one.key.startswith(keys)]
+    if missing:
+        raise InputError(missing)
+    return loaded.scenario
 
 
 def title(choice: Any) -> str:
@@ -151,62 +179,15 @@ def title(choice: Any) -> str:
     for name, field in type(choice).model_fields.items():
         value = getattr(choice, name)
         default = field.get_default(call_default_factory=True, validated_data={})
-        shown = title(value) if isinstance(value, Choice) else _plain(value)
+        if isinstance(value, Choice):
+            shown = title(value)
+        else:
+            shown = value if isinstance(value, str) else json.dumps(value, default=str)
         # What is chosen by default is declared by its name alone.
         if name != choice.plugin_tag and default not in (value, shown):
             given.append(f"{name}={shown}")
     return f"{choice.plugin_name}({', '.join(given)})" if given else str(choice.plugin_name)
 
-
-def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, default=str)
-
-
-def _listed(named: str) -> list[Any]:
-    """Return the choices of a text."""
-    document = parse_document(f"[{named}]")
-    place = Place(f"--predictors {' '.join(named.split())}")
-    if document.findings:
-        raise InputError(replace(one, place=place, key="") for one in document.findings)
-    return list(document.value)
-
-
-def _scenarios(
-    own: LoadedScenario, document: Document, overrides: Sequence[str], choices: Sequence[Any]
-) -> list[Scenario]:
-    """Return the scenario with each choice as its predictor, and with the baseline.
-
-    The scenario has been validated, so that any fault is one of the choice.
-    """
-    scenarios: list[Scenario] = []
-    findings: list[Finding] = []
-    for choice in (*choices, BASELINE):
-        text = choice if isinstance(choice, str) else json.dumps(choice)
-        place = Place(f"--predictors {text}")
-        change = (
-            # An oracle is only used by planning off-line, and nothing is planned here.
-            Setting(("simulation", "mode"), "online", place),
-            Setting(("predictor",), choice, place),
-        )
-        try:
-            loaded = check_document(document, own.path, (*overrides, *change), own.registry)
-            _check_files(loaded, ("predictor",))
-            scenarios.append(loaded.scenario)
-        except InputError as error:
-            findings += [replace(one, place=place) for one in error.findings]
-    if findings:
-        raise InputError(findings)
-    return scenarios
-
-
-def _check_files(loaded: LoadedScenario, keys: tuple[str, ...]) -> None:
-    """Raise InputError for input files of some keys that do not exist."""
-    missing = [one for one in missing_inputs(loaded, "error") if one.key.startswith(keys)]
-    if missing:
-        raise InputError(missing)
-
-
-Floats = npt.NDArray[np.float64]
 
 PERCENTILES = (5, 25, 50, 75, 95)
 """Percentiles of the accuracy."""
@@ -252,56 +233,43 @@ class PredictorFigures:
 
 def predictor_figures(predictions: TracePredictions) -> list[PredictorFigures]:
     """Return the figures of each predictor, in their order."""
-    return [
-        _figures(title, predictions.run_times, predicted)
-        for title, predicted in predictions.predicted.items()
-    ]
+    run_times = predictions.run_times
+    return [_figures(title, run_times, one) for title, one in predictions.predicted.items()]
 
 
 def _figures(title: str, run_times: IntArray, predicted: Predicted) -> PredictorFigures:
-    errors, accuracies = _errors(run_times, predicted), _accuracies(run_times, predicted)
-    low, high = _NEAR
-    rules = []
-    for name in predicted.rules:
-        its = np.array([rule == name for rule in predicted.rule], np.bool_)
-        rules.append(RuleFigures(name, int(its.sum()), _share(its), _mean(errors[its])))
+    jobs = len(run_times)
+    errors: IntArray = np.abs(run_times - predicted.seconds)
+    accuracies = run_times / predicted.seconds
+    ranked = np.sort(errors), np.sort(accuracies)
+
+    def share(those: npt.NDArray[np.bool_]) -> float | None:
+        return int(those.sum()) / jobs if jobs else None
+
+    its = [np.array([rule == name for rule in predicted.rule], bool) for name in predicted.rules]
     return PredictorFigures(
         title,
-        len(run_times),
+        jobs,
         _mean(errors),
-        int(_percentile(errors, 50)) if len(errors) else None,
-        _share(run_times > predicted.seconds),
-        _share(run_times == predicted.seconds),
-        _share(run_times < predicted.seconds),
-        _share((accuracies >= low) & (accuracies <= high)),
+        int(ranked[0][nearest_rank(50, jobs)]) if jobs else None,
+        share(run_times > predicted.seconds),
+        share(run_times == predicted.seconds),
+        share(run_times < predicted.seconds),
+        share((accuracies >= _NEAR[0]) & (accuracies <= _NEAR[1])),
         {
-            f"p{percent}": _percentile(accuracies, percent) if len(accuracies) else None
+            f"p{percent}": float(ranked[1][nearest_rank(percent, jobs)]) if jobs else None
             for percent in PERCENTILES
         },
-        tuple(rules),
+        tuple(
+            RuleFigures(name, int(mask.sum()), share(mask), _mean(errors[mask]))
+            for name, mask in zip(predicted.rules, its, strict=True)
+        ),
     )
-
-
-def _errors(run_times: IntArray, predicted: Predicted) -> IntArray:
-    errors: IntArray = np.abs(run_times - predicted.seconds)
-    return errors
-
-
-def _accuracies(run_times: IntArray, predicted: Predicted) -> Floats:
-    return run_times / predicted.seconds
 
 
 def _mean(values: IntArray) -> float | None:
     # The sum of whole numbers is exact.
     return sum(values.tolist()) / len(values) if len(values) else None
-
-
-def _share(those: npt.NDArray[np.bool_]) -> float | None:
-    return int(those.sum()) / len(those) if len(those) else None
-
-
-def _percentile(values: IntArray | Floats, percent: int) -> float:
-    return float(np.sort(values)[nearest_rank(percent, len(values))])
 
 
 _LEGEND = (
@@ -310,14 +278,35 @@ _LEGEND = (
     "Accuracy: run time / predicted run time. 1: right, more: under, less: over. Quantiles are by"
     " nearest rank.",
 )
+_ROWS = (
+    ("mean absolute error", "mean_absolute_error_seconds"),
+    ("median absolute error", "median_absolute_error_seconds"),
+    ("under: ran longer than predicted", "under_share"),
+    ("exact", "exact_share"),
+    ("over: predicted more", "over_share"),
+    ("accuracy 0.75 to 1.25", "near_share"),
+)
+"""Labels of figures in the table."""
 
 
 def evaluation_table(figures: Sequence[PredictorFigures]) -> Table:
     """Return a table in sections with a column for each predictor."""
-    sections = [("all jobs", [list(row) for row in _rows(figures)])]
+    rows = [["jobs", *(f"{one.jobs:,}" for one in figures)]]
+    rows += [
+        [label, *(_shown(name, getattr(one, name)) for one in figures)] for label, name in _ROWS
+    ]
+    for percent in PERCENTILES:
+        values = (one.accuracy[f"p{percent}"] for one in figures)
+        rows.append([f"accuracy, p{percent}", *(_shown("accuracy", value) for value in values)])
+    sections = [("all jobs", rows)]
     for one in figures:
-        if one.rules:
-            sections.append((f"jobs by rule: {one.predictor}", _rule_rows(one, figures)))
+        lines = []
+        for rule in one.rules:
+            error = _shown("seconds", rule.mean_absolute_error_seconds)
+            cell = f"{_shown('share', rule.jobs_share)} ({error})"
+            lines.append([rule.rule, *(cell if other is one else "" for other in figures)])
+        if lines:
+            sections.append((f"jobs by rule: {one.predictor}", lines))
     return Table(
         ["", *(one.predictor for one in figures)],
         [row for _, rows in sections for row in rows],
@@ -328,6 +317,15 @@ def evaluation_table(figures: Sequence[PredictorFigures]) -> Table:
         sections=[title for title, rows in sections for _ in rows],
         heading=False,
     )
+
+
+def _shown(name: str, value: float | None) -> str:
+    """Return a value in the unit that the end of its name says."""
+    if value is None:
+        return MISSING
+    if name.endswith("seconds"):
+        return f"{value / 60:,.1f} min"
+    return f"{100 * value:.1f} %" if name.endswith("share") else f"{value:,.3f}"
 
 
 def evaluation_content(
@@ -345,96 +343,3 @@ def evaluation_content(
         },
         "predictors": [asdict(one) for one in figures],
     }
-
-
-def values_table(figures: Sequence[PredictorFigures]) -> Table:
-    """Return a table of exact values with a row for each predictor and figure, for CSV.
-
-    `rule` is empty for the figures of all jobs.
-    """
-    rows: list[tuple[Cell, ...]] = []
-    for one in figures:
-        # A long table, a row for each value: figures differ from predictor to predictor, as rules
-        # do.
-        values = asdict(one)
-        title, accuracy, rules = (values.pop(name) for name in ("predictor", "accuracy", "rules"))
-        values |= {f"accuracy_{name}": value for name, value in accuracy.items()}
-        rows += ((title, "", name, value) for name, value in values.items())
-        for rule in rules:
-            by = rule.pop("rule")
-            rows += ((title, by, name, value) for name, value in rule.items())
-    columns = ("predictor", "rule", "figure", "value")
-    return Table(columns, rows, "predictors", "Predictors")
-
-
-def _rows(figures: Sequence[PredictorFigures]) -> Iterator[list[str]]:
-    rows: list[tuple[str, Callable[[PredictorFigures], str]]] = [
-        ("jobs", lambda one: f"{one.jobs:,}"),
-        ("mean absolute error", lambda one: _minutes(one.mean_absolute_error_seconds)),
-        ("median absolute error", lambda one: _minutes(one.median_absolute_error_seconds)),
-        ("under: ran longer than predicted", lambda one: _percent(one.under_share)),
-        ("exact", lambda one: _percent(one.exact_share)),
-        ("over: predicted more", lambda one: _percent(one.over_share)),
-        ("accuracy 0.75 to 1.25", lambda one: _percent(one.near_share)),
-    ]
-    for label, cell in rows:
-        yield [label, *map(cell, figures)]
-    for percent in PERCENTILES:
-        name = f"p{percent}"
-        yield [f"accuracy, {name}", *(_number(one.accuracy[name]) for one in figures)]
-
-
-def _rule_rows(one: PredictorFigures, figures: Sequence[PredictorFigures]) -> list[list[str]]:
-    """Return a line for each rule, with its share and mean absolute error below the predictor."""
-    lines = []
-    for rule in one.rules:
-        cell = f"{_percent(rule.jobs_share)} ({_minutes(rule.mean_absolute_error_seconds)})"
-        lines.append([rule.rule, *(cell if other is one else "" for other in figures)])
-    return lines
-
-
-def _minutes(seconds: float | None) -> str:
-    return MISSING if seconds is None else f"{seconds / 60:,.1f} min"
-
-
-def _percent(share: float | None) -> str:
-    return MISSING if share is None else f"{100 * share:.1f} %"
-
-
-def _number(value: float | None) -> str:
-    return MISSING if value is None else f"{value:,.3f}"
-
-
-FIGURES = ("accuracy.svg", "absolute-error.svg")
-
-
-def draw(predictions: TracePredictions, folder: Path, *, force: bool) -> list[Path]:
-    """Draw the distributions of accuracies and of absolute errors; nothing without jobs."""
-    if not len(predictions.run_times):
-        return []
-    from hpcsched.report.figures.chart_parts import (  # noqa: PLC0415
-        PALETTE,
-        Look,
-        sized,
-        write_figure,
-    )
-    from hpcsched.report.figures.run_figures import distributions  # noqa: PLC0415
-
-    colours = [PALETTE[name] for name in ("blue", "vermilion", "green", "orange", "purple")]
-    looks = {
-        title: Look(colours[k % len(colours)], k // len(colours) % 6)
-        for k, title in enumerate(predictions.predicted)
-    }
-    about = (
-        (_accuracies, "run time / predicted run time (right of 1: underestimated)"),
-        (_errors, "absolute error, s"),
-    )
-    paths = [folder / name for name in FIGURES]
-    for path, (values_of, title) in zip(paths, about, strict=True):
-        values = {
-            one: values_of(predictions.run_times, predicted).astype(np.float64)
-            for one, predicted in predictions.predicted.items()
-        }
-        chart = distributions(values, looks, (title, "jobs at or below, %"))
-        write_figure(sized(chart, (330, 190)), path, force=force)
-    return paths

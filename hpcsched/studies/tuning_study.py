@@ -11,7 +11,9 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib.util import find_spec
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,26 +23,21 @@ import pyarrow as pa
 from hpcsched.errors import Finding, HpcschedError, InputError, PluginError
 from hpcsched.metrics.column_sums import no_less
 from hpcsched.plugins import manager
-from hpcsched.report.job_breakdown import job_classes
+from hpcsched.report.compared_study import QUANTITIES, JobTimes
+from hpcsched.report.job_breakdown import JobAttributes, job_classes
+from hpcsched.report.tables.report_table import Cell, Table, shown
 from hpcsched.runs.assembly import assemble
-from hpcsched.runs.replaying import Replay, Workload, read_workload, replay
+from hpcsched.runs.replaying import Workload, read_workload, replay
+from hpcsched.runs.summary import DEFAULT_TAU
 from hpcsched.runs.tables import ArrowTable
 from hpcsched.scenario import Scenario
+from hpcsched.scenario.system import build_partitions
+from hpcsched.studies import whatif_study
 from hpcsched.studies.cell import make_cell
-from hpcsched.studies.job_differences import (
-    COMPARED,
-    Difference,
-    ReplayOutcome,
-    class_differences,
-    difference,
-    outcome_in,
-    outcome_table,
-    paired_jobs,
-)
-from hpcsched.studies.tuning import Limit, SearchRange, TunedScenario
+from hpcsched.studies.study_files import Limit, SearchRange, TunedScenario
 from hpcsched.whole_files import problem, write_text
 from hpcsched.workload.job_batches import joined_columns
-from hpcsched.workload.trace_calendar import NO_DATES, Calendar, calendar_of
+from hpcsched.workload.trace_calendar import calendar_of
 
 if TYPE_CHECKING:
     import optuna
@@ -215,7 +212,7 @@ class Window(NamedTuple):
         The scenario's objective over these jobs; None if none ran.
     """
 
-    outcome: ReplayOutcome
+    outcome: whatif_study.JobOutcomes
     objective: float | None
 
 
@@ -256,21 +253,23 @@ class Windows:
 
     def trained(self, scenario: Scenario) -> Window:
         """Return the training window, replayed without the later jobs."""
-        return self._window(scenario, self._first, replay(scenario, self._first), later=False)
+        return self._window(scenario, self._first, later=False)
 
     def later(self, scenario: Scenario) -> Window:
         """Return the later window of a replay of all jobs."""
-        return self._window(scenario, self._whole, replay(scenario, self._whole), later=True)
+        return self._window(scenario, self._whole, later=True)
 
-    def _window(
-        self, scenario: Scenario, workload: Workload, done: Replay, *, later: bool
-    ) -> Window:
-        jobs: pa.Table = done.jobs
+    def _window(self, scenario: Scenario, workload: Workload, *, later: bool) -> Window:
+        jobs: pa.Table = replay(scenario, workload).jobs
         if later:
             jobs = jobs.filter(pa.array(jobs["submit_time"].to_numpy() > self.split))
         objective = assemble(scenario).objective.measure(ArrowTable(jobs))
-        table = outcome_table(scenario, done, workload, jobs=jobs)
-        return Window(outcome_in(table), objective)
+        jobs = jobs.sort_by("job_id")
+        partitions = build_partitions(scenario.partitions)
+        metric = scenario.metrics.parameters("mean_bounded_slowdown")
+        times = JobTimes.of(jobs, int(getattr(metric, "tau", DEFAULT_TAU)))
+        attributes = JobAttributes.of(jobs, partitions, workload.comments)
+        return Window(whatif_study.JobOutcomes(times, attributes), objective)
 
 
 def excesses(base: Window, trial: Window, limits: Sequence[Limit]) -> Iterator[float]:
@@ -285,8 +284,8 @@ def excesses(base: Window, trial: Window, limits: Sequence[Limit]) -> Iterator[f
     """
     for limit in limits:
         worst = -np.inf
-        classes = job_classes(limit.by, base.outcome.job_attributes)
-        pairs = class_differences(base.outcome, trial.outcome, limit.quantity, classes)
+        classes = job_classes(limit.by, base.outcome.attributes)
+        pairs = whatif_study.class_differences(base.outcome, trial.outcome, limit.quantity, classes)
         for _, one in pairs:
             if one.jobs >= limit.least_jobs and one.base is not None and one.mean is not None:
                 allowed = max(one.base * limit.percent / 100, TOLERATED[limit.quantity])
@@ -305,28 +304,37 @@ class TuningStudy:
     ----------
     trials
         All trials, by number.
-    split
-        Submit time of the last job of the training window, in seconds.
+    trained
+        The scenario's own objective in the training window.
+    later, found
+        The later window under the scenario as it is, and under the best trial.
     best
         The trial with the lowest objective of those that keep all constraints, if its objective is
         below the scenario's own; else None.
-    later_excesses
-        By how much it exceeds each constraint in the later window.
-    differences
-        Differences of the later window's jobs from the scenario as it is, by quantity.
     """
 
     tuned: TunedScenario
+    windows: Windows
     trials: Sequence[Trial]
-    jobs: tuple[int, int]
-    split: int
     trained: float | None
-    later: float | None
+    later: Window
     best: Trial | None = None
-    best_later: float | None = None
-    later_excesses: tuple[float, ...] = ()
-    differences: Mapping[str, Difference] | None = None
-    calendar: Calendar = NO_DATES
+    found: Window | None = None
+
+    @cached_property
+    def excesses(self) -> tuple[float, ...]:
+        """By how much the best trial exceeds each constraint in the later window."""
+        limits = () if self.found is None else self.tuned.space.constraints
+        return tuple(excesses(self.later, self.found or self.later, limits))
+
+    @cached_property
+    def differences(self) -> Mapping[str, whatif_study.Difference]:
+        """Differences of the later window's jobs from the scenario as it is, by quantity."""
+        return (
+            {}
+            if self.found is None
+            else whatif_study.differences(self.later.outcome, self.found.outcome)
+        )
 
 
 def tune(
@@ -354,15 +362,11 @@ def tune(
     for trial in search(space.parameters, wanted, base.seed, log, evaluate):
         ended(trial)
     done = log.trials[:wanted]
-    later = windows.later(base)
-    common = (tuned, done, windows.counts, windows.split, trained.objective, later.objective)
+    study = TuningStudy(tuned, windows, done, trained.objective, windows.later(base))
     best = best_trial(done, trained.objective)
     if best is None:
-        return TuningStudy(*common, calendar=windows.calendar)
-    found = windows.later(tuned.with_values(best.values))
-    over = tuple(excesses(later, found, space.constraints))
-    differences = _differences(later, found)
-    return TuningStudy(*common, best, found.objective, over, differences, windows.calendar)
+        return study
+    return replace(study, best=best, found=windows.later(tuned.with_values(best.values)))
 
 
 def best_trial(trials: Sequence[Trial], to_beat: float | None) -> Trial | None:
@@ -375,18 +379,13 @@ def best_trial(trials: Sequence[Trial], to_beat: float | None) -> Trial | None:
     """
     best = None
     for trial in trials:
-        if trial.keeps_constraints and (to_beat is None or not no_less(_value(trial), to_beat)):
+        if trial.keeps_constraints and (to_beat is None or not no_less(_rank(trial), to_beat)):
             best, to_beat = trial, trial.objective
     return best
 
 
-def _value(trial: Trial) -> float:
+def _rank(trial: Trial) -> float:
     return float("inf") if trial.objective is None else trial.objective
-
-
-def _differences(base: Window, other: Window) -> dict[str, Difference]:
-    pairs = {name: paired_jobs(base.outcome, other.outcome, name) for name in COMPARED}
-    return {name: difference(one.base, one.variant) for name, one in pairs.items()}
 
 
 def _about(tuned: TunedScenario) -> dict[str, Any]:
@@ -394,3 +393,115 @@ def _about(tuned: TunedScenario) -> dict[str, Any]:
     cell = make_cell({}, 1, tuned.base, manager.registry())
     space = tuned.space.model_dump(mode="json", exclude={"name", "description", "trials"})
     return {"scenario": cell.address, "space": space}
+
+
+_MOST = 10
+"""Number of trials in the table, the best."""
+
+
+def trials_table(study: TuningStudy) -> Table:
+    """Return the best trials with their values and objective in the training window."""
+    paths = list(study.tuned.space.parameters)
+    kept = [trial for trial in study.trials if trial.keeps_constraints]
+    best = sorted(kept, key=_rank)[:_MOST]
+    rows = [
+        (trial.number, *(_cell(trial.values[path]) for path in paths), trial.objective)
+        for trial in best
+    ]
+    failed = [trial for trial in study.trials if trial.objective is None]
+    exceeded = len(study.trials) - len(kept) - len(failed)
+    notes = [
+        f"{len(study.trials)} trials: {len(kept)} keep all constraints, {exceeded} do not, and"
+        f" {len(failed)} failed.",
+        *(f"Trial {trial.number} failed: {trial.message}" for trial in failed[:1]),
+    ]
+    return Table(
+        ("trial", *_short_names(paths), "objective"),
+        rows,
+        "trials",
+        "The best trials, on the training window",
+        notes,
+    )
+
+
+def _short_names(paths: Sequence[str]) -> list[str]:
+    """Return key paths without the steps that they begin with together."""
+    steps = [path.split(".") for path in paths]
+    beginnings = zip(*(one[:-1] for one in steps), strict=False)
+    shared = len(list(takewhile(lambda one: len(set(one)) == 1, beginnings)))
+    return [".".join(one[shared:]) for one in steps]
+
+
+def later_table(study: TuningStudy) -> Table:
+    """Return the differences of the later window's jobs from the scenario as it is."""
+    return whatif_study.differences_table(
+        "later",
+        "The best trial on the later window, which the search has not seen",
+        ("quantity", "unit"),
+        (((name, QUANTITIES[name].unit or "1"), one) for name, one in study.differences.items()),
+        ("The base is the scenario as it is.",),
+    )
+
+
+def verdict_lines(study: TuningStudy) -> Iterator[str]:
+    """Yield the findings as sentences."""
+    objective = study.tuned.base.objective.plugin_name
+    first, later = study.windows.counts
+    split = study.windows.calendar.instant(study.windows.split)
+    yield (
+        f"Searched on the first {first} jobs, up to {split}; judged on the {later} jobs after them."
+    )
+    if study.best is None or study.found is None:
+        yield (
+            f"No trial that keeps the constraints has a lower {objective} on the first jobs than"
+            f" the scenario as it is, {shown(study.trained)}."
+        )
+        return
+    ours, its = study.later.objective, study.found.objective
+    yield (
+        f"{objective}, as it is and tuned: {shown(study.trained)} and"
+        f" {shown(study.best.objective)} on the first jobs, {shown(ours)} and {shown(its)} on the"
+        " later ones."
+    )
+    limits = zip(study.tuned.space.constraints, study.excesses, strict=True)
+    over = [f"{limit.by}, by {excess:.6g}" for limit, excess in limits if excess > 0]
+    if over:
+        yield f"On the later jobs it exceeds a constraint: {'; '.join(over)}."
+    elif study.excesses:
+        yield "On the later jobs it keeps the constraints."
+    beyond = [name for name, one in study.differences.items() if one.verdict == "lower"]
+    if its is not None and ours is not None and no_less(its, ours):
+        yield "It is no better on the later jobs: the gain was one of the first jobs alone."
+    elif beyond:
+        yield f"The gain on the later jobs is beyond noise: {', '.join(beyond)}."
+    else:
+        yield "The gain on the later jobs is within noise."
+
+
+def tuning_content(study: TuningStudy) -> dict[str, Any]:
+    """Return the study for JSON."""
+    best = study.best and {
+        "trial": study.best.number,
+        "values": dict(study.best.values),
+        "training": study.best.objective,
+        "later": study.found and study.found.objective,
+        "later_excesses": list(study.excesses),
+    }
+    training, later = study.windows.counts
+    return {
+        "name": study.tuned.name,
+        "scenario": study.tuned.base.name,
+        "objective": study.tuned.base.objective.plugin_name,
+        "jobs": {"training": training, "later": later},
+        "split": study.windows.split,
+        "as_it_is": {"training": study.trained, "later": study.later.objective},
+        "best": best,
+        "verdict": list(verdict_lines(study)),
+        "tables": {
+            table.name: table.content() for table in (trials_table(study), later_table(study))
+        },
+    }
+
+
+def _cell(value: Any) -> Cell:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else str(value)

@@ -18,7 +18,7 @@ from hpcsched.scenario.document import parse_document
 from hpcsched.scenario.loading import read_scenario
 from hpcsched.scenario.models import Scenario
 from hpcsched.scenario.review import missing_inputs, review
-from hpcsched.studies.experiment import read_experiment
+from hpcsched.studies.study_files import read_experiment
 from tests.docs.pages import ROOT, Block
 
 SETUP = ("git", "make", "pip", "pre-commit", "source")

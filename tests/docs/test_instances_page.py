@@ -2,7 +2,7 @@
 
 import re
 
-from hpcsched.studies.problems.problem_lines import ProblemLine
+from hpcsched.studies.problems.problem_files import ProblemLine
 from hpcsched.studies.problems.solving import SCHEMA
 from tests.docs.pages import DOCS, tables
 

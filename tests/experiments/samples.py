@@ -11,8 +11,9 @@ from comparisons.finished import read_finished
 from hpcsched.runs.files import JOBS, ROUNDS, SCENARIO, SUMMARY, TIMING, write_json
 from hpcsched.runs.manifest import Status, finish_manifest, start_manifest
 from hpcsched.studies.cell import Cell
-from hpcsched.studies.experiment import Experiment, read_experiment
-from hpcsched.studies.experiment_folder import ExperimentFolder, make_index, write_index
+from hpcsched.studies.execution import IndexWriter
+from hpcsched.studies.experiment_folder import ExperimentFolder
+from hpcsched.studies.study_files import Experiment, read_experiment
 from tests.workload.readers.swf_files import record, write
 
 BASE = """\
@@ -90,8 +91,7 @@ def shown_in(folder: Path, text: str = SHOWN) -> Presentation:
 def write_folder(experiment: Experiment, out: Path) -> None:
     """Write the index of an experiment's folder, as it is before anything was run."""
     out.mkdir(parents=True, exist_ok=True)
-    index = make_index(experiment.declaration.name, experiment.axes, experiment.cells, {})
-    write_index(out / "experiment.json", index)
+    IndexWriter(experiment, ExperimentFolder(out), experiment.cells).write()
 
 
 def place_of(experiment: Experiment, out: Path, name: str) -> tuple[Cell, Path]:

@@ -7,7 +7,7 @@ import pytest
 import debs2024_logs as command
 from comparisons.debs2024_logs import paper
 from hpcsched.runs.files import JOBS
-from hpcsched.studies.experiment import read_experiment
+from hpcsched.studies.study_files import read_experiment
 from tests.docs.pages import tables
 from tests.experiments.samples import BASE, place_of, write_folder, write_run
 from tests.workload.readers.swf_files import record, write

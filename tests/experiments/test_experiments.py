@@ -13,7 +13,7 @@ from comparisons.rlscheduler import paper as rlscheduler
 from comparisons.rlscheduler.table import AXES, LOG, SCHEDULER, WINDOW
 from debs2024 import SHOWN
 from hpcsched.studies.cell import Cell
-from hpcsched.studies.experiment import Experiment, read_experiment
+from hpcsched.studies.study_files import Experiment, read_experiment
 
 FOLDER = Path(__file__).parents[2] / "experiments"
 LOGS = (

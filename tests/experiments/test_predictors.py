@@ -7,8 +7,8 @@ from comparisons.box_charts import Box
 from comparisons.distributions import read_outcomes
 from hpcsched import cli
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.studies.experiment import read_experiment
 from hpcsched.studies.experiment_folder import ExperimentFolder
+from hpcsched.studies.study_files import read_experiment
 from tests.docs.pages import tables
 from tests.studies.experiment_samples import run_cells_here
 from tests.workload.readers.swf_files import record, write

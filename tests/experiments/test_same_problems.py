@@ -9,7 +9,7 @@ from comparisons.same_problems.papers import PAPERS, PCP4, PCP20
 from comparisons.same_problems.plots import draw
 from comparisons.same_problems.questions import DISPATCHERS, PREDICTORS, Answers
 from comparisons.same_problems.table import counts, groups, ratios
-from hpcsched.studies.problems.comparison import Pairing
+from hpcsched.studies.problems.solving import Pairing
 from tests.docs.pages import tables
 from tests.studies.problems.tables import pair
 

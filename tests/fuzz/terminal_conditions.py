@@ -73,7 +73,7 @@ COMMANDS: Mapping[str, tuple[str, int]] = {
         "trace instances compare solved/hostile.parquet solved/hostile.parquet",
         0,
     ),
-    "predictors evaluate": ("predictors evaluate s.yaml --out out/evaluated", 0),
+    "predictors evaluate": ("predictors evaluate s.yaml", 0),
     "plot": (f"plot gantt {RUN} --out out/gantt.svg --force", 0),
 }
 """Arguments of each command, and its exit code where nothing is wrong with the terminal."""

@@ -18,14 +18,14 @@ from tests.studies.whatif_samples import outcome
 
 def test_attributes_are_sorted_and_may_be_missing() -> None:
     """Numbers ascend, and jobs of nobody come last."""
-    names, of_jobs = job_classes("user", outcome([0] * 4, user=[12, 3, None, 12]).job_attributes)
+    names, of_jobs = job_classes("user", outcome([0] * 4, user=[12, 3, None, 12]).attributes)
     assert names == ["3", "12", UNKNOWN]
     assert of_jobs.tolist() == [1, 0, 2, 1]
 
 
 def test_a_log_without_the_attribute() -> None:
     """All jobs are of one class."""
-    names, of_jobs = job_classes("partition", outcome([0, 0]).job_attributes)
+    names, of_jobs = job_classes("partition", outcome([0, 0]).attributes)
     assert names == [UNKNOWN]
     assert of_jobs.tolist() == [0, 0]
 
@@ -36,15 +36,13 @@ def test_a_log_without_the_attribute() -> None:
 )
 def test_sizes_are_binary_orders_of_magnitude(units: int, name: str) -> None:
     """Each class ends at a power of two."""
-    assert job_classes("size", outcome([0], units=[units]).job_attributes).names == [name]
+    assert job_classes("size", outcome([0], units=[units]).attributes).names == [name]
 
 
 def test_hours_are_those_of_the_logs_clock() -> None:
     """2000-01-01 00:30 UTC is half past one in Paris; two hours later it is half past three."""
     comments = ("UnixStartTime: 946686600", "TimeZoneString: Europe/Paris")
-    found = job_classes(
-        "hour", outcome([0, 0], submits=[0, 7200], comments=comments).job_attributes
-    )
+    found = job_classes("hour", outcome([0, 0], submits=[0, 7200], comments=comments).attributes)
     assert found.names == ["01 h", "03 h"]
 
 

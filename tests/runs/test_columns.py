@@ -9,7 +9,7 @@ import pytest
 from hpcsched.runs.columns import JOB_COLUMNS, ROUND_COLUMNS
 from hpcsched.runs.files import JOBS, ROUNDS
 from hpcsched.simulation.records import RoundRecord
-from hpcsched.studies.problems.problem_lines import JobLine
+from hpcsched.studies.problems.problem_files import JobLine
 from hpcsched.system.system import Request
 from hpcsched.workload.job import BOUNDS, FLAGS, Column, bounded_request
 from tests.builders import traced

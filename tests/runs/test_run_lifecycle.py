@@ -24,8 +24,8 @@ from hpcsched.scenario import load_scenario
 from hpcsched.simulation.records import RoundRecord
 from hpcsched.studies.cell import Cell
 from hpcsched.studies.execution import run_cells
-from hpcsched.studies.experiment import read_experiment
 from hpcsched.studies.experiment_folder import ExperimentFolder
+from hpcsched.studies.study_files import read_experiment
 from hpcsched.workload.readers.swf import SwfLines
 from hpcsched.workload.trace_source import TraceAccount
 from tests.slow_runs import COMMAND, seen_under_way, slow_predictor

@@ -14,7 +14,7 @@ from hpcsched.runs.runner import parts_of, run
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.check import check_decision
 from hpcsched.studies.problems.problem_files import InstancesFile
-from hpcsched.studies.problems.recording import record as save
+from hpcsched.studies.problems.problem_files import record as save
 from hpcsched.system.space import NodeAllocation
 from tests.runs.hand_made import messages, tamper_jobs, tamper_json
 from tests.workload.readers.swf_files import record, write

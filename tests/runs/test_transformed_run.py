@@ -12,7 +12,7 @@ from hpcsched.audit.auditing import audit_directory
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.runner import parts_of
-from hpcsched.studies.experiment import read_experiment
+from hpcsched.studies.study_files import read_experiment
 from hpcsched.workload.transform import TransformedSource
 from tests.runs.hand_made import messages, tamper_json
 from tests.workload.readers.swf_files import write

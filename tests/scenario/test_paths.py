@@ -10,7 +10,7 @@ from hpcsched.errors import Finding, InputError
 from hpcsched.runs.directory import create
 from hpcsched.scenario.loading import read_scenario
 from hpcsched.scenario.review import missing_inputs
-from hpcsched.studies.experiment import read_experiment
+from hpcsched.studies.study_files import read_experiment
 from hpcsched.workload.readers.swf import SwfParams
 
 SYSTEM = "{groups: [{name: n, count: 2, resources: {core: 1}}]}"

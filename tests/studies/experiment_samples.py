@@ -9,7 +9,7 @@ import hpcsched
 from hpcsched.errors import HpcschedError
 from hpcsched.studies import execution as running
 from hpcsched.studies.executors.executor import LOG, RUN, Ended, Task, new_attempt
-from hpcsched.studies.experiment import Experiment, read_experiment
+from hpcsched.studies.study_files import Experiment, read_experiment
 
 SCENARIO = """\
 name: base

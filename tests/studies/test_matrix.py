@@ -11,15 +11,13 @@ from hypothesis import strategies as st
 from pydantic_core import InitErrorDetails
 
 from hpcsched.scenario.faults import refuse
-from hpcsched.scenario.key_path import KeyPath, parse_key_path
-from hpcsched.studies.matrix import (
+from hpcsched.scenario.key_path import KeyPath
+from hpcsched.studies.cell import (
     MOST_CELLS,
     Axis,
     axis_of,
-    clash,
     label_of,
     matrix_refusals,
-    path_refusals,
     positions,
 )
 
@@ -178,41 +176,10 @@ def test_too_many_cells() -> None:
     ]
 
 
-def test_what_is_set_before_the_axes() -> None:
-    """An axis must not undo what is set in all cells."""
-    before = [(("set", "dispatcher.order"), "dispatcher.order")]
-    assert told(matrix_refusals([ORDERS], (), before)) == [
-        (
-            ("matrix", 0, "dispatcher"),
-            "this undoes dispatcher.order, which is set before it",
-        )
-    ]
-    below = [(("set", "dispatcher"), "dispatcher")]
-    assert matrix_refusals([{"dispatcher.order": ["sjf"]}], (), below) == []
-
-
 def test_key_paths() -> None:
-    """Each that is malformed, sets the name or undoes an earlier one is told at its place."""
-    places = [((n,), text) for n, text in enumerate(["a.b", "a..b", "name", "a.c", "a.b"])]
-    (malformed, named, undone) = told(list(path_refusals(places)))
-    assert (malformed[0], named[0], undone[0]) == ((1,), (2,), (4,))
+    """Each that is malformed or sets the name is told at its place."""
+    places: list[KeyPath] = [("set", text) for text in ("a.b", "a..b", "name", "a.c")]
+    malformed, named = told(matrix_refusals([ORDERS], (), places))
+    assert (malformed[0], named[0]) == (("set", "a..b"), ("set", "name"))
     assert "is not a key path" in malformed[1]
     assert named[1] == "cells are named after their labels; 'name' cannot be set"
-    assert undone[1] == "this undoes a.b, which is set before it"
-
-
-@pytest.mark.parametrize(
-    ("path", "earlier", "undone"),
-    [
-        ("trace", "trace", True),
-        ("trace", "trace.jobs", True),
-        ("trace.jobs", "trace", False),
-        ("trace.jobs", "trace.path", False),
-        ("trace", "tracer", False),
-        ("system.groups[0]", "system.groups.0.count", True),
-        ("system.groups[1]", "system.groups[10]", False),
-    ],
-)
-def test_clash(path: str, earlier: str, undone: bool) -> None:
-    """What is set above or at the place of an earlier setting undoes it; below it does not."""
-    assert clash(parse_key_path(path), parse_key_path(earlier)) is undone

@@ -1,7 +1,5 @@
 """Figures of predictors, and their tables."""
 
-import csv
-import io
 import json
 from collections import Counter
 
@@ -16,7 +14,6 @@ from hpcsched.studies.predictor_evaluation import (
     evaluation_content,
     evaluation_table,
     predictor_figures,
-    values_table,
 )
 from hpcsched.workload.trace_source import TraceAccount
 
@@ -126,20 +123,6 @@ def test_tables_without_jobs() -> None:
     """Figures that there are none of show a dash."""
     rows = evaluation_table([NOTHING]).content()["rows"]
     assert [row["none"] for row in rows] == ["0", *["–"] * 11]
-
-
-def test_exact_values() -> None:
-    """Each figure has a row; those of a rule name it; a missing value is an empty cell."""
-    header, *rows = csv.reader(io.StringIO(values_table([ASKED, LEARNT]).as_csv()))
-    assert header == ["predictor", "rule", "figure", "value"]
-    values = {(predictor, rule, figure): value for predictor, rule, figure, value in rows}
-    # Seven figures and five percentiles of each, and three figures of each of two rules.
-    assert len(values) == len(rows) == 2 * 12 + 2 * 3
-    assert values["requested-time", "", "near_share"] == "0.625"
-    assert values["requested-time", "", "accuracy_p95"] == "1234.5"
-    assert values["last-two", "", "median_absolute_error_seconds"] == "0"
-    assert values["last-two", "two", "jobs_share"] == "0.75"
-    assert values["last-two", "request", "mean_absolute_error_seconds"] == ""
 
 
 def test_content() -> None:

@@ -8,8 +8,14 @@ from typer.testing import CliRunner
 
 import hpcsched
 from hpcsched.cli import app
-from hpcsched.studies.tuning_study import Trial, best_trial, tune
-from hpcsched.studies.tuning_text import later_table, short_names, trials_table, verdict_lines
+from hpcsched.studies.tuning_study import (
+    Trial,
+    best_trial,
+    later_table,
+    trials_table,
+    tune,
+    verdict_lines,
+)
 from tests.studies.tuning_samples import OVERRIDES, SCENARIO, SPACE, small_study, space_file
 
 
@@ -71,6 +77,8 @@ def test_verdict_and_tables(tmp_path: Path, *, constrained: bool) -> None:
         assert study.best.objective < study.trained
         assert "as it is and tuned" in verdict
         assert [row[0] for row in later_table(study).rows] == ["wait_time", "bounded_slowdown"]
+    header = list(trials_table(study).header)
+    assert header == ["trial", "weights.age", "weights.size", "favor_small", "objective"]
     objectives = [row[-1] for row in trials_table(study).rows]
     assert objectives == sorted(objectives, key=lambda value: float(value or 0))
 
@@ -85,9 +93,3 @@ def test_the_best_trial() -> None:
     assert best is not None
     assert best.number == 2
     assert best_trial(trials, 2.0) is None
-
-
-def test_short_names() -> None:
-    """The shortest end of a key path that no other has."""
-    assert short_names(["a.b.c"]) == ["c"]
-    assert short_names(["a.x.n", "a.y.n", "n"]) == ["x.n", "y.n", "n"]

@@ -7,7 +7,7 @@ import pytest
 
 import hpcsched
 from hpcsched.errors import InputError
-from hpcsched.studies.tuning import Limit
+from hpcsched.studies.study_files import Limit
 from hpcsched.studies.tuning_study import Window, Windows, excesses
 from tests.studies.tuning_samples import OVERRIDES, SCENARIO, SPACE, small_study
 from tests.studies.whatif_samples import outcome

@@ -8,7 +8,7 @@ import pytest
 
 import hpcsched.studies.tuning_study as searching
 from hpcsched.errors import HpcschedError, InputError, PluginError
-from hpcsched.studies.tuning import SearchRange
+from hpcsched.studies.study_files import SearchRange
 from hpcsched.studies.tuning_study import Trial, TrialLog, search
 
 SPACE = {

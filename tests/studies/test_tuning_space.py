@@ -8,7 +8,7 @@ from jsonschema import Draft7Validator
 from hpcsched.cli import main
 from hpcsched.plugins.manager import build_registry
 from hpcsched.scenario.document import parse_document
-from hpcsched.studies.tuning import SearchRange, tuning_schema
+from hpcsched.studies.study_files import SearchRange, tuning_schema
 from tests.studies.tuning_samples import SPACE
 
 COMMITTED = Path(__file__).parents[2] / "schemas" / "tuning.schema.json"

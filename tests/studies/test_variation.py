@@ -7,7 +7,7 @@ from jsonschema import Draft7Validator
 from hpcsched.cli import main
 from hpcsched.plugins.manager import build_registry
 from hpcsched.scenario.document import parse_document
-from hpcsched.studies.whatif import Variation, variation_schema
+from hpcsched.studies.study_files import Variation, variation_schema
 from tests.studies.whatif_samples import VARIATION
 
 COMMITTED = Path(__file__).parents[2] / "schemas" / "whatif.schema.json"

@@ -1,15 +1,16 @@
-"""Variants as validated cells, their replays, and outcomes that are kept."""
+"""Variants as validated cells, and their runs."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 import hpcsched
 from hpcsched.errors import InputError
-from hpcsched.studies.job_differences import read_outcome
-from hpcsched.studies.whatif import BASE, WhatIf, read_whatif
-from hpcsched.studies.whatif_study import WhatIfFolder, replay_cells
+from hpcsched.studies.execution import run_in_folder
+from hpcsched.studies.experiment_folder import ExperimentFolder
+from hpcsched.studies.study_files import BASE, read_whatif
+from hpcsched.studies.whatif_study import read_study
+from tests.studies.experiment_samples import run_cells_here
 from tests.studies.whatif_samples import FEW, SCENARIO, VARIATION, variation
 
 
@@ -18,11 +19,11 @@ def test_variants_in_order(tmp_path: Path) -> None:
     found = read_whatif(SCENARIO, variation(tmp_path), FEW)
     assert (found.name, found.scenario) == ("tried", "small-easy")
     assert [cell.name for cell in found.cells] == [BASE, "shortest-first", "list-fcfs", "list-saf"]
-    assert [dict(cell.labels) for cell in found.variants] == [
-        {"dispatcher.order": "sjf"},
-        {"dispatcher": "list-fcfs"},
-        {"dispatcher": "list-saf"},
-    ]
+    assert found.changes == {
+        "shortest-first": {"dispatcher.order": "sjf"},
+        "list-fcfs": {"dispatcher": "list-fcfs"},
+        "list-saf": {"dispatcher": "list-saf"},
+    }
     assert len({cell.address for cell in found.cells}) == 4
     assert all("jobs: 200" in cell.text for cell in found.cells)
 
@@ -76,59 +77,33 @@ def test_refused(tmp_path: Path, text: str, message: str) -> None:
     assert message in " ".join(findings(tmp_path, text))
 
 
-@pytest.fixture
-def study(tmp_path: Path) -> WhatIf:
-    """A study with three variants, of which one has another system."""
+def test_runs_are_those_of_the_scenarios(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Times of all jobs and the objective; a variant has another system, named by its position."""
+    run_cells_here(monkeypatch)
     text = VARIATION.replace("{dispatcher.order: sjf}", "{'system.groups[0].count': 70}")
-    return read_whatif(SCENARIO, variation(tmp_path, text), FEW)
-
-
-def replayed(study: WhatIf, folder: WhatIfFolder, limit: int = 2) -> list[tuple[str, str]]:
-    """Replay all cells; return their names and what became of them, by name."""
-    with folder.locked():
-        outcomes = list(replay_cells(study.cells, folder, limit=limit))
-    return sorted((one.cell.name, one.status) for one in outcomes)
-
-
-def test_outcomes_are_those_of_replays(study: WhatIf, tmp_path: Path) -> None:
-    """Times of all jobs, and the metrics."""
-    folder = WhatIfFolder(tmp_path / "out")
-    assert {status for _, status in replayed(study, folder)} == {"done"}
-    for cell in study.cells:
-        kept, alone = folder.outcome(cell), hpcsched.replay(cell.scenario)
-        assert kept is not None
-        starts = zip(kept.jobs.job_ids.tolist(), kept.jobs.starts.tolist(), strict=True)
+    read = read_whatif(SCENARIO, variation(tmp_path, text), FEW)
+    folder = ExperimentFolder(tmp_path / "out")
+    assert run_in_folder(read, read.cells, folder) == 0
+    study = read_study(read, folder)
+    found = {one.name: one for one in (study.base, *study.variants)}
+    for cell in read.cells:
+        kept, alone = found[cell.name], hpcsched.replay(cell.scenario)
+        jobs = kept.outcomes.jobs
+        starts = zip(jobs.job_ids.tolist(), jobs.starts.tolist(), strict=True)
         assert dict(starts) == alone.start_times
-        assert kept.figures.metrics == dict(alone.metrics)
-        assert kept.figures.objective == alone.objective
-        assert (kept.figures.read, kept.figures.ran) == (200, 200)
+        assert kept.value == alone.objective
+    # A new variant costs one run.
+    more = text + "  - seed: [1, 2]\n"
+    again = read_whatif(SCENARIO, variation(tmp_path, more), FEW)
+    statuses: list[str] = []
+    run_in_folder(again, again.cells, folder, ended=lambda one: statuses.append(one.status))
+    assert statuses.count("kept") == 2
+    assert statuses.count("done") == 4
 
 
-def test_it_goes_on_where_it_was(study: WhatIf, tmp_path: Path) -> None:
-    """What is whole is kept; what is damaged or missing is replayed, with the same bytes."""
-    folder = WhatIfFolder(tmp_path / "out")
-    replayed(study, folder)
-    whole = {path.name: path.read_bytes() for path in (folder.path / "variants").iterdir()}
-    folder.place(study.base).write_bytes(b"half")
-    folder.place(study.variants[0]).unlink()
-    assert replayed(study, folder, limit=1) == [
-        ("base", "done"), ("list-fcfs", "kept"), ("list-saf", "kept"), ("shortest-first", "done"),
-    ]  # fmt: skip
-    again = {path.name: path.read_bytes() for path in (folder.path / "variants").iterdir()}
-    assert again == whole
-
-
-def test_an_outcome_of_another_variant_is_none(study: WhatIf, tmp_path: Path) -> None:
-    """A file with the wrong name is not believed."""
-    folder = WhatIfFolder(tmp_path / "out")
-    replayed(study, folder)
-    base, other = study.base, study.variants[0]
-    shutil.copy(folder.place(base), folder.place(other))
-    assert read_outcome(folder.place(other), other) is None
-
-
-def test_a_variant_that_fails(tmp_path: Path) -> None:
-    """Its reason is told, and the others are replayed."""
+def test_a_variant_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its reason is told, and the others are run; without the base nothing is compared."""
+    run_cells_here(monkeypatch)
     log = tmp_path / "log.swf"
     log.write_text("1 0 -1 60 2 -1 -1 2 60 -1 1 1 1 1 1 1 -1 -1\n")
     scenario = tmp_path / "s.yaml"
@@ -136,20 +111,14 @@ def test_a_variant_that_fails(tmp_path: Path) -> None:
         "name: s\nsystem: {groups: [{name: n, count: 4, resources: {core: 1}}]}\n"
         "trace: {source: swf, path: log.swf}\npredictor: requested-time\ndispatcher: easy\n"
     )
-    damaged = tmp_path / "damaged.swf"
-    damaged.write_text("1 2 three\n")
+    (tmp_path / "damaged.swf").write_text("1 2 three\n")
     vary = variation(tmp_path, "variants: [{name: d, set: {trace.path: damaged.swf}}]\n")
-    study = read_whatif(scenario, vary)
-    folder = WhatIfFolder(tmp_path / "out")
-    with folder.locked():
-        outcomes = {one.cell.name: one for one in replay_cells(study.cells, folder)}
-    assert outcomes["base"].status == "done"
-    assert outcomes["d"].status == "failed"
-    assert "damaged.swf" in outcomes["d"].message
-
-
-def test_one_process_at_a_time(tmp_path: Path) -> None:
-    """The folder is locked."""
-    folder = WhatIfFolder(tmp_path / "out")
-    with folder.locked(), pytest.raises(InputError, match="worked on"), folder.locked():
-        pass
+    read = read_whatif(scenario, vary)
+    folder = ExperimentFolder(tmp_path / "out")
+    with pytest.raises(InputError, match="the base scenario 's' has no run"):
+        read_study(read, folder)
+    messages: list[str] = []
+    run_in_folder(read, read.cells, folder, ended=lambda one: messages.append(one.message))
+    assert messages[0] == ""
+    assert "damaged.swf" in messages[1]
+    assert read_study(read, folder).failed == ["d"]

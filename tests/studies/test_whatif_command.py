@@ -1,23 +1,22 @@
-"""The command `hpcsched whatif`: text, tables, page, and what is kept."""
+"""The command `hpcsched whatif`: text, tables, and what is kept."""
 
 import json
-from html import unescape
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from hpcsched.cli import app
-from hpcsched.studies.whatif import read_whatif
-from hpcsched.studies.whatif_report import (
-    differences_figure,
-    gains_table,
-    verdict_lines,
-    whatif_page,
-)
-from hpcsched.studies.whatif_study import WhatIfFolder, WhatIfStudy, read_study
-from tests.report.figures.described import units
+from hpcsched.studies.experiment_folder import ExperimentFolder
+from hpcsched.studies.study_files import read_whatif
+from hpcsched.studies.whatif_study import gains_table, read_study
+from tests.studies.experiment_samples import run_cells_here
 from tests.studies.whatif_samples import FEW, SCENARIO, variation
+
+
+@pytest.fixture(autouse=True)
+def _here(monkeypatch: pytest.MonkeyPatch) -> None:
+    run_cells_here(monkeypatch)
 
 
 def asked(tmp_path: Path, *options: str, code: int = 0) -> str:
@@ -37,7 +36,7 @@ def test_tables_and_files(tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert text.startswith("Variants of small-easy, by mean_bounded_slowdown\n")
     assert "by number of units" in text
-    assert f"page and tables in {out}" in text
+    assert f"runs and tables in {out}; a page: hpcsched report {out}" in text
     content = json.loads((out / "whatif.json").read_text())
     rows = content["tables"]["variants"]["rows"]
     assert rows[0]["variant"] == "base"
@@ -62,34 +61,23 @@ def test_unknown_class(tmp_path: Path) -> None:
     asked(tmp_path, "--by", "colour", code=2)
 
 
-@pytest.fixture
-def study(tmp_path: Path) -> WhatIfStudy:
-    """The study with its outcomes."""
+def test_gains_are_beyond_noise(tmp_path: Path) -> None:
+    """From the largest gain over all jobs of a class to the largest loss."""
     asked(tmp_path)
     read = read_whatif(SCENARIO, tmp_path / "variation.yaml", FEW)
-    return read_study(read, WhatIfFolder(tmp_path / "out"))
-
-
-def test_the_page_has_details_of_each_variant(study: WhatIfStudy) -> None:
-    """With its changes, below what was found."""
-    page = unescape(whatif_page(study))
-    assert all(f"<summary>{one.name}: {one.changes}" in page for one in study.variants)
-    assert all(sentence in page for sentence in verdict_lines(study))
-
-
-def test_the_figure_has_a_line_for_each_variant(study: WhatIfStudy) -> None:
-    """In the order of the table, with a line at 0."""
-    names = [one.name for one in study.variants]
-    lines, points, zero = units(differences_figure(study).chart)
-    assert lines.column("variant") == points.column("variant") == names
-    assert zero.column("at") == [0]
-
-
-def test_gains_are_beyond_noise(study: WhatIfStudy) -> None:
-    """From the largest gain over all jobs of a class to the largest loss."""
+    study = read_study(read, ExperimentFolder(tmp_path / "out"))
+    assert len(study.variants) == 3
     for one in study.variants:
         columns = [name.partition(" [")[0] for name in gains_table(study, one).header]
         rows = [dict(zip(columns, row, strict=True)) for row in gains_table(study, one).rows]
         totals = [row["mean_difference"] * row["jobs"] for row in rows]
         assert totals == sorted(totals)
         assert "within noise" not in {row["verdict"] for row in rows}
+
+
+def test_the_folder_is_that_of_an_experiment(tmp_path: Path) -> None:
+    """Its runs are compared like others, with the base as the baseline."""
+    asked(tmp_path)
+    result = CliRunner().invoke(app, ["compare", str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    assert "base (baseline)" in result.stdout

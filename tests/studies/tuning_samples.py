@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hpcsched.studies.tuning import TunedScenario
+from hpcsched.studies.study_files import TunedScenario
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = ROOT / "scenarios" / "small-easy.yaml"

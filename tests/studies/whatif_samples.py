@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from hpcsched.report.compared_study import JobTimes
-from hpcsched.studies.job_differences import Figures, ReplayOutcome
+from hpcsched.report.job_breakdown import JobAttributes
+from hpcsched.studies.whatif_study import JobOutcomes
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = ROOT / "scenarios" / "small-easy.yaml"
@@ -26,11 +27,10 @@ def outcome(
     *,
     submits: Sequence[int] | None = None,
     run_time: int = 100,
-    objective: float | None = 1.0,
     comments: tuple[str, ...] = (),
     **attributes: list[Any],
-) -> ReplayOutcome:
-    """Return the outcome of jobs 1, 2 and so on, that are submitted at 0 by default."""
+) -> JobOutcomes:
+    """Return the outcomes of jobs 1, 2 and so on, that are submitted at 0 by default."""
     count = len(starts)
     begins = np.array(starts, dtype=np.int64)
     jobs = JobTimes(
@@ -40,8 +40,9 @@ def outcome(
         begins + run_time,
         10,
     )
-    figures = Figures(objective, {"mean_wait_time": 1.0}, count, {}, count, count, comments)
-    return ReplayOutcome(jobs, {"units": [1] * count, **attributes}, figures)
+    return JobOutcomes(
+        jobs, JobAttributes({"units": [1] * count, **attributes}, jobs.submits, comments)
+    )
 
 
 def variation(folder: Path, text: str = VARIATION) -> Path:

@@ -6,7 +6,7 @@ import pytest
 
 from comparisons.debs2024_logs.paper import HALVES, LOGS, ROWS
 from hpcsched import read_workload, replay
-from hpcsched.studies.experiment import read_experiment
+from hpcsched.studies.study_files import read_experiment
 from tests.docs.debs2024 import FULL, KNOWN, REQUESTED, TITLES
 from tests.docs.pages import ROOT
 from tests.docs.reproduction import METRICS

@@ -10,7 +10,7 @@ import pytest
 import hpcsched
 from hpcsched.audit.auditing import audit_directory
 from hpcsched.runs.runner import run
-from hpcsched.studies.experiment import read_experiment
+from hpcsched.studies.study_files import read_experiment
 from tests.experiments.test_experiments import EURORA_WAITS
 from tests.real_traces import trace
 

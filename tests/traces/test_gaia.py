@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import hpcsched
-from hpcsched.studies.experiment import read_experiment
+from hpcsched.studies.study_files import read_experiment
 from tests.real_traces import trace
 
 ROOT = Path(__file__).parents[2]

@@ -13,7 +13,7 @@ from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.core_rules import list_rule
 from hpcsched.dispatching.rules.orders import KeyOrder
 from hpcsched.prediction.predictors import RequestedTime
-from hpcsched.studies.experiment import read_experiment
+from hpcsched.studies.study_files import read_experiment
 from rlscheduler import PAGE
 from tests.builders import alike, parts
 from tests.docs.pages import ROOT, tables

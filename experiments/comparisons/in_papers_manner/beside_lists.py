@@ -19,7 +19,7 @@ from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.event_loop import simulate
-from hpcsched.studies.problems.comparison import SAME_OBJECTIVE
+from hpcsched.studies.problems.solving import SAME_OBJECTIVE
 from hpcsched.system.space import NodeAllocation
 
 WITH_LISTS = ("dispatcher.orders=[fcfs, sjf, saf]",)

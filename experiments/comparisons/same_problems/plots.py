@@ -23,7 +23,7 @@ from hpcsched.report.figures.chart_parts import (
     value_scale,
 )
 from hpcsched.report.figures.run_figures import distributions
-from hpcsched.studies.problems.comparison import SAME_TIME, Floats, Mask, Pairing
+from hpcsched.studies.problems.solving import SAME_TIME, Floats, Mask, Pairing
 
 BETTER, SAME, WORSE = PALETTE["green"], PALETTE["blue"], PALETTE["vermilion"]
 """The colours of the thesis, of dots: for the pair's first dispatcher, neither, and the other."""

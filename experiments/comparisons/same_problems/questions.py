@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from comparisons.asking import ask, record, table_of
-from hpcsched.studies.problems.comparison import Floats
 from hpcsched.studies.problems.problem_files import InstancesFile
-from hpcsched.studies.problems.solving import SolvedTable
+from hpcsched.studies.problems.solving import Floats, SolvedTable
 
 SCENARIO = Path(__file__).parents[3] / "scenarios" / "eurora-day-pcp21.yaml"
 

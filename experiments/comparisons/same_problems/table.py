@@ -6,7 +6,7 @@ import numpy as np
 
 from comparisons.same_problems.papers import Counts, Pair, Paper
 from hpcsched.report.tables.report_table import MISSING, Table
-from hpcsched.studies.problems.comparison import Comparison, Floats, Pairing, compare
+from hpcsched.studies.problems.solving import Floats, Groups, Pairing, groups_of, objectives_of
 
 Pairings = Mapping[tuple[Pair, str], Pairing]
 """Answers of two dispatchers to the same problems, by pair and letter of the prediction."""
@@ -57,7 +57,7 @@ def counts(paper: Paper, pairings: Pairings) -> str:
                     for pair, letter in pairings for whose in ("paper", "ours"))]  # fmt: skip
     columns: list[list[str]] = []
     for key, pairing in pairings.items():
-        printed, found = paper.counts[key], compare(pairing).objectives
+        printed, found = paper.counts[key], objectives_of(pairing)
         # Not solved are told of the pair's first dispatcher, and of the one it is compared with.
         ours = Counts(found.better, found.same, found.worse, found.not_solved[::-1])
         columns += [_counts(printed), _counts(ours)]
@@ -86,10 +86,10 @@ def groups(paper: Paper, pairings: Pairings) -> str:
                          for pair, letter in pairings for whose in ("paper", "ours"))]  # fmt: skip
     columns: list[Sequence[str]] = []
     for key, pairing in pairings.items():
-        columns += [[f"{share:.1f}" for share in paper.groups[key]], _groups(compare(pairing))]
+        columns += [[f"{share:.1f}" for share in paper.groups[key]], _groups(groups_of(pairing))]
     return Table(header, list(zip("123", *columns, strict=True)), words=1).as_markdown()
 
 
-def _groups(found: Comparison) -> Sequence[str]:
-    total = found.objectives.compared
-    return [f"{100 * count / total:.1f}" if total else MISSING for count in found.groups.groups]
+def _groups(found: Groups) -> Sequence[str]:
+    total = sum(found.groups)
+    return [f"{100 * count / total:.1f}" if total else MISSING for count in found.groups]

@@ -13,8 +13,14 @@ from distributed import Client, Future, LocalCluster, get_worker, wait
 from distributed.client import FuturesCancelledError
 
 from hpcsched.errors import Finding, InputError, PluginError
-from hpcsched.studies.executors.dask_params import DaskParams, JobQueue
-from hpcsched.studies.executors.executor import Ended, Task, carry_out, new_attempt
+from hpcsched.studies.executors.executor import (
+    DaskParams,
+    Ended,
+    JobQueue,
+    Task,
+    carry_out,
+    new_attempt,
+)
 
 RUNNING = ("executing", "long-running")
 """States of Dask in which a client still waits for the task."""

@@ -7,15 +7,17 @@ import tempfile
 from collections.abc import Callable, Container, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
 from time import perf_counter
-from typing import NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from hpcsched.errors import PluginError
 from hpcsched.parameters import Params
-from hpcsched.registration import builtin
+from hpcsched.registration import Caution, builtin
 
 
 class TaskFile(NamedTuple):
@@ -128,13 +130,7 @@ STOPPED = "it was stopped"
 
 
 def new_attempt(folder: Path, name: str) -> Path:
-    """Create and return the folder of an attempt.
-
-    Raises
-    ------
-    OSError
-        If it cannot be created.
-    """
+    """Create and return the folder of an attempt; raises OSError if that fails."""
     return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=folder))
 
 
@@ -147,10 +143,7 @@ def carry_out(
 ) -> str:
     """Run a task's program to its end; return the reason of a failure, or nothing.
 
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
+    Raises OSError if the folder cannot be written.
     """
     (attempt / SCENARIO).write_text(scenario, encoding="utf-8")
     log = attempt / LOG
@@ -244,3 +237,81 @@ def _ended(task: Task, started: Callable[[Task], None], stop: Event) -> Ended:
     except OSError as error:
         message = f"{error.filename or task.folder}: {error.strerror or error}"
     return Ended(task, attempt, perf_counter() - began, message)
+
+
+class JobQueue(Params):
+    """Cluster with a batch system, to which jobs with workers in them are submitted."""
+
+    cluster: Literal["slurm", "pbs", "sge", "lsf", "oar"] = Field(
+        description="The batch system, as dask-jobqueue knows it."
+    )
+    jobs: int = Field(default=1, ge=1, description="Number of batch jobs to submit.")
+    cores: int = Field(
+        default=1, ge=1, description="Cores of each job, with one worker process each."
+    )
+    options: dict[str, Any] = Field(
+        default_factory=dict,
+        description=(
+            "Other arguments of dask-jobqueue's class, such as memory: 16GiB,"
+            " walltime: '02:00:00', queue or account."
+        ),
+    )
+
+
+class DaskParams(Params):
+    """Place of the workers: exactly one of `address`, `workers` and `jobqueue`."""
+
+    address: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Address of an existing scheduler, such as tcp://host:8786.",
+    )
+    workers: int | None = Field(
+        default=None,
+        ge=1,
+        description="Number of worker processes, of one thread each, to start on this machine.",
+    )
+    jobqueue: JobQueue | None = Field(
+        default=None, description="Batch system that starts the workers."
+    )
+
+    @model_validator(mode="after")
+    def _check_one(self) -> Self:
+        if [self.address, self.workers, self.jobqueue].count(None) != 2:
+            raise ValueError("expected one of 'address', 'workers' and 'jobqueue'")
+        return self
+
+
+def what_to_install(params: DaskParams) -> str | None:
+    """Return the command that installs missing packages; None if none is missing."""
+    wanted = {"dask": "dask", "distributed": "distributed"}
+    if params.jobqueue is not None:
+        wanted["dask_jobqueue"] = "dask-jobqueue"
+    missing = [package for module, package in wanted.items() if find_spec(module) is None]
+    if not missing:
+        return None
+    return f"executor dask: not installed: {', '.join(missing)}; pip install 'hpcsched[dask]'"
+
+
+def review_dask(params: DaskParams, _system: object) -> Iterator[Caution]:
+    """Yield an error if packages are missing, with the command that installs them."""
+    missing = what_to_install(params)
+    if missing:
+        yield Caution("not-installed", missing, severity="error")
+
+
+@builtin(
+    "executor",
+    "dask",
+    DaskParams,
+    summary="workers of a Dask cluster: here, at an address, or started by a batch system",
+    review=review_dask,
+)
+def make_dask(params: DaskParams, _folder: object) -> Executor:
+    """Return the executor."""
+    missing = what_to_install(params)
+    if missing:
+        raise PluginError(missing)
+    from hpcsched.studies.executors.dask_cluster import DaskExecutor  # noqa: PLC0415
+
+    return DaskExecutor(params)

@@ -2,18 +2,18 @@
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.column_sums import FloatColumn
+from hpcsched.report.tables.report_table import Cell, Table
 from hpcsched.runs.replaying import replay
 from hpcsched.simulation.replay_branches import LaterJobs, ReplayBranch, branches
 from hpcsched.studies.forecast.forecasting import (
     SAMPLES,
     PreparedReplay,
-    StartForecast,
     forecast_starts,
 )
 from hpcsched.system.system import IntArray
@@ -76,13 +76,7 @@ class SimilarWaits:
         self._classes = 64 * units.astype(np.int64) + requested
 
     def mean_wait(self, sequence: int, now: int) -> float:
-        """Return the mean wait of the last similar jobs that have started, in seconds.
-
-        Parameters
-        ----------
-        now
-            The instant, in seconds.
-        """
+        """Return the mean wait of the last similar jobs started by second `now`, in seconds."""
         started = np.flatnonzero(self._starts[:sequence] <= now)
         similar = started[self._classes[started] == self._classes[sequence]][-RECENT:]
         chosen = similar if len(similar) else started
@@ -93,6 +87,8 @@ HOUR = 3600
 AT_SUBMISSION, HOUR_BEFORE = "at submission", "an hour before"
 INTERVALS = (0.5, 0.9)
 """Central intervals whose coverage is measured."""
+_SHARES = (0.5, *(end for share in INTERVALS for end in ((1 - share) / 2, (1 + share) / 2)))
+"""Levels of the median and of the ends of the intervals."""
 JOBS = 400
 """Number of jobs that are evaluated."""
 _FIRST = 0.1
@@ -138,17 +134,6 @@ class Evaluation(NamedTuple):
     scores: Mapping[str, Mapping[str, Scores]]
     jobs: int
     waited: int
-
-
-class _Outcome(NamedTuple):
-    """Start of a job and its forecasts, in seconds from the instant."""
-
-    start: int
-    median: int
-    bounds: tuple[tuple[int, int], ...]
-    crps: float
-    planned: int
-    similar: float
 
 
 def evaluate(
@@ -197,12 +182,16 @@ def _outcomes(
     *,
     seed: int,
     ended: Callable[[int, int], None],
-) -> Mapping[str, Sequence[_Outcome]]:
+) -> Mapping[str, Sequence[Sequence[float]]]:
+    """Return the forecasts by instant: the start, its CRPS and forecasts, then ends of intervals.
+
+    Times are in seconds from the instant.
+    """
     past, similar = prepared.past(), SimilarWaits(prepared.columns, starts)
     calibrations = {when: Calibration() for when in (AT_SUBMISSION, HOUR_BEFORE)}
     # Ranks by the time at which they become known.
     pending: list[tuple[int, str, float]] = []
-    found: dict[str, list[_Outcome]] = {when: [] for when in calibrations}
+    found: dict[str, list[list[float]]] = {when: [] for when in calibrations}
     forecasts = branches(prepared.parts, prepared.columns, sorted(instants))
     for number, (submitted, branch, left) in enumerate(forecasts):
 
@@ -219,28 +208,14 @@ def _outcomes(
             place, start = int(np.searchsorted(wanted, job)), int(starts[job])
             wait = similar.mean_wait(job, branch.now)
             waited = branch.now - int(prepared.columns.submit_time[job])
-            found[when].append(
-                _Outcome(
-                    start - branch.now,
-                    *_told(forecast, place, start, calibrations[when]),
-                    planned_start(branch, job) - branch.now,
-                    max(wait - waited, 0.0),
-                )
-            )
+            score = crps(forecast.samples[:, place], start)
+            planned = planned_start(branch, job) - branch.now
+            levels = map(calibrations[when].level, _SHARES)
+            told = [int(forecast.quantile(level)[place]) - forecast.now for level in levels]
+            others = [score, planned, max(wait - waited, 0.0)]
+            found[when].append([start - branch.now, *others, *told])
             pending.append((start, when, forecast.rank(place, start)))
     return found
-
-
-def _told(
-    forecast: StartForecast, place: int, start: int, calibration: Calibration
-) -> tuple[int, tuple[tuple[int, int], ...], float]:
-    """Return median, central intervals and CRPS of a forecast, in seconds from its instant."""
-
-    def at(share: float) -> int:
-        return int(forecast.quantile(calibration.level(share))[place]) - forecast.now
-
-    bounds = tuple((at((1 - share) / 2), at((1 + share) / 2)) for share in INTERVALS)
-    return at(0.5), bounds, crps(forecast.samples[:, place], start)
 
 
 def crps(samples: IntArray, outcome: int) -> float:
@@ -266,21 +241,15 @@ def crps(samples: IntArray, outcome: int) -> float:
     return float(np.abs(samples - outcome).mean()) - spread / 2
 
 
-def _scores(outcomes: Sequence[_Outcome]) -> Mapping[str, Scores]:
+def _scores(outcomes: Sequence[Sequence[float]]) -> Mapping[str, Scores]:
     if not outcomes:
         return {}
-    start = np.array([one.start for one in outcomes], dtype=np.float64)
-    coverage = tuple(
-        float(np.mean([one.bounds[k][0] <= one.start <= one.bounds[k][1] for one in outcomes]))
-        for k in range(len(INTERVALS))
-    )
-    score = float(np.mean([one.crps for one in outcomes]))
-    medians, planned, similar = (
-        np.array([getattr(one, name) for one in outcomes], dtype=np.float64)
-        for name in ("median", "planned", "similar")
-    )
+    start, score, planned, similar, median, *ends = np.array(outcomes, dtype=np.float64).T
+    bounds = zip(ends[::2], ends[1::2], strict=True)
+    coverage = tuple(float(((low <= start) & (start <= high)).mean()) for low, high in bounds)
+    mean = float(score.mean())
     return {
-        "forecast": _single(medians - start)._replace(crps=score, coverage=coverage),
+        "forecast": _single(median - start)._replace(crps=mean, coverage=coverage),
         "requested times": _single(planned - start),
         "similar jobs": _single(similar - start),
     }
@@ -291,3 +260,44 @@ def _single(errors: FloatColumn) -> Scores:
     minute, ten_minutes = (float((off <= seconds).mean()) for seconds in (60, 600))
     mean = float(off.mean())
     return Scores(len(off), minute, ten_minutes, mean, float(np.median(off)), mean)
+
+
+def evaluation_table(found: Evaluation) -> Table:
+    """Return the scores of forecasts and baselines as a table."""
+    rows: list[tuple[Cell, ...]] = []
+    for instant, by_kind in found.scores.items():
+        for kind, scores in by_kind.items():
+            jobs, minute, ten_minutes, *errors, coverage = scores
+            within = (100 * minute, 100 * ten_minutes)
+            inside = [100 * share for share in coverage] if coverage else [None] * len(INTERVALS)
+            rows.append((instant, kind, jobs, *within, *errors, *inside))
+    return Table(
+        (
+            *("instant", "forecast by", "jobs", "within 1 min [%]", "within 10 min [%]"),
+            *("mean error [s]", "median error [s]", "CRPS [s]"),
+            *(f"in {100 * share:g} % interval [%]" for share in INTERVALS),
+        ),
+        rows,
+        "forecast-evaluation",
+        "Forecasts of start times, compared with the starts",
+        (
+            f"Population: drawn from the {found.waited:,} of {found.jobs:,} jobs that waited, after"
+            " the first tenth of the trace.",
+            "An hour before: at the last submission at least an hour before the start.",
+            "Errors are absolute ones of the forecast median. CRPS: mean continuous ranked"
+            " probability score; of a single value it is the absolute error.",
+        ),
+    )
+
+
+def evaluation_content(found: Evaluation) -> dict[str, Any]:
+    """Return an evaluation as content for JSON; times in seconds, shares from 0 to 1."""
+    return {
+        "jobs": found.jobs,
+        "waited": found.waited,
+        "intervals": list(INTERVALS),
+        "scores": {
+            instant: {kind: scores._asdict() for kind, scores in by_kind.items()}
+            for instant, by_kind in found.scores.items()
+        },
+    }

@@ -1,16 +1,20 @@
 """Forecasts of start times at an instant: many futures, each replayed with the same dispatcher."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from pydantic import Field, ValidationError
 
 from hpcsched.errors import Finding, InputError
+from hpcsched.metrics.column_sums import FloatColumn
 from hpcsched.parameters import Params, PositiveDuration
 from hpcsched.plugins import manager
 from hpcsched.registration import FOLLOWS_RECORD
+from hpcsched.report.tables.report_table import Table, duration_text
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.replaying import Workload, read_workload
 from hpcsched.runs.runner import parts_of
@@ -20,7 +24,6 @@ from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_branches import LaterJobs, ReplayBranch, branches
 from hpcsched.simulation.replay_eligibility import Limits
-from hpcsched.studies.forecast.future_samples import ArrivalHistory, RunTimeHistory
 from hpcsched.system.space import idle_room
 from hpcsched.system.system import IntArray, Request, System
 from hpcsched.workload.job import Job, TracedJob
@@ -32,6 +35,160 @@ from hpcsched.workload.job_batches import (
 )
 from hpcsched.workload.site_partitions import Partitions
 from hpcsched.workload.trace_calendar import NO_DATES, Calendar, calendar_of
+
+OWN = 40
+"""Number of recent jobs that are remembered of each user, and of each requested time of a user."""
+OTHERS = 400
+"""Number of recent jobs that are remembered of all users together."""
+FEWEST = 8
+"""Number of jobs from which on a source is sufficient by itself."""
+ALIKE = 0.8
+"""Probability that a job's rank is the one that its user's jobs share. Chosen on KTH-SP2."""
+NOBODY = -1
+"""User of jobs without one."""
+
+
+def users_of(columns: JobColumns) -> IntArray:
+    """Return the user of each job, `[J]`; `NOBODY` where none is known."""
+    users = pc.fill_null(columns.details.column("user"), NOBODY)
+    return np.asarray(users.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+class RunTimeHistory:
+    """Shares of the requested time that recent jobs took, by user."""
+
+    def __init__(self, columns: JobColumns) -> None:
+        self._users = users_of(columns)
+        self._requested = np.maximum(columns.requested_time, 1)
+        self._shares: FloatColumn = columns.run_time / self._requested
+        self._ended = np.empty(0, dtype=np.int64)
+
+    def ended(self, sequence: Sequence[int]) -> None:
+        """Note jobs that have ended, in order, by their places among all jobs."""
+        self._ended = np.append(self._ended, np.array(sequence, dtype=np.int64))
+
+    def run_times(
+        self,
+        present: Sequence[tuple[int, int]],
+        elapsed: Sequence[int],
+        samples: int,
+        draw: np.random.Generator,
+    ) -> IntArray:
+        """Return sampled run times.
+
+        Parameters
+        ----------
+        present
+            User and requested time in seconds of each job, `[J]`.
+        elapsed
+            Seconds for which each job runs already, `[J]`; 0 for a job that waits.
+
+        Returns
+        -------
+        IntArray
+            Run times, `[S, J]`, in seconds, each longer than the job runs already.
+        """
+        found = np.empty((samples, len(present)), dtype=np.int64)
+        ranks = _ranks([user for user, _ in present], samples, draw)
+        for number, ((user, requested), ran) in enumerate(zip(present, elapsed, strict=True)):
+            shares = self._candidates(user, requested, ran / requested)
+            if len(shares):
+                drawn = shares[(ranks[:, number] * len(shares)).astype(np.int64)]
+            else:
+                # Nobody's job ran for so long: any remaining time is as likely.
+                drawn = ran / requested + (1 - ran / requested) * ranks[:, number]
+            found[:, number] = np.maximum(np.rint(drawn * requested), ran + 1)
+        return found
+
+    def _candidates(self, user: int, requested: int, beyond: float) -> FloatColumn:
+        """Return shares from the closest sources, until there are enough that are beyond a share.
+
+        Other requested times count as shares of them.
+        """
+        own = self._ended[self._users[self._ended] == user]
+        alike = own[self._requested[own] == requested]
+        found: FloatColumn = np.empty(0)
+        for places in (alike[-OWN:], own[-OWN:], self._ended[-OTHERS:]):
+            found = self._shares[places]
+            found = found[found > beyond]
+            if len(found) >= FEWEST:
+                break
+        return np.sort(found)
+
+
+def _ranks(users: Sequence[int], samples: int, draw: np.random.Generator) -> FloatColumn:
+    """Return the ranks of run times in their distributions, `[S, J]`, from 0 to below 1.
+
+    With probability `ALIKE` a job has the rank that its user's jobs share in a sample: jobs of a
+    user run the same program, and intervals would be too narrow if they were independent.
+    """
+    known, of_user = np.unique(np.array(users, dtype=np.int64), return_inverse=True)
+    shared = draw.random((samples, len(known)))[:, of_user]
+    own = draw.random((samples, len(users)))
+    return np.where(draw.random(own.shape) < ALIKE, shared, own)
+
+
+DAY = 86_400
+WEEK = 7 * DAY
+MOST_WEEKS = 8
+"""Number of weeks from which samples are taken."""
+HORIZON = MOST_WEEKS * WEEK
+"""Time for which later jobs are sampled; jobs that wait longer find an emptying system."""
+AT_FIRST, AT_MOST = 8, 256
+"""Numbers of jobs in the first batch and in the largest; each is twice as large as the one before.
+
+A future ends at a batch once all jobs that are forecast have started. Most start soon, and rounds
+that Python decides take long.
+"""
+
+
+class ArrivalHistory:
+    """Jobs that were submitted before, which are moved to later times."""
+
+    def __init__(self, columns: JobColumns) -> None:
+        self._columns = columns
+        self.users = users_of(columns)
+        self._first_number = int(columns.job_id.max(initial=0)) + 2
+
+    def lags(self, submitted: int, now: int) -> IntArray:
+        """Return the times by which the past can be moved at an instant, in seconds."""
+        if not submitted:
+            return np.empty(0, dtype=np.int64)
+        known = now - int(self._columns.submit_time[0])
+        for unit in (WEEK, DAY):
+            if known >= unit:
+                return unit * np.arange(1, min(known // unit, MOST_WEEKS) + 1)
+        return np.array([max(known, 1)])
+
+    def later(self, submitted: int, now: int, lag: int | None) -> Iterator[JobColumns]:
+        """Yield jobs after an instant, as they were submitted `lag` seconds before, repeatedly.
+
+        None as the lag: nothing is submitted.
+        """
+        if lag is None:
+            return
+        first = int(np.searchsorted(self._columns.submit_time, now - lag, side="right"))
+        moved, number, size = lag, self._first_number, AT_FIRST
+        while first < submitted and moved <= HORIZON:
+            begin = first
+            while begin < submitted:
+                rows = np.arange(begin, min(begin + size, submitted))
+                yield self._moved(rows, moved, number)
+                number, begin = number + len(rows), begin + len(rows)
+                size = min(2 * size, AT_MOST)
+            moved += lag
+
+    def _moved(self, rows: IntArray, seconds: int, first_number: int) -> JobColumns:
+        columns = self._columns.take(rows)
+        place = columns.details.schema.get_field_index("after")
+        # The jobs that they waited for are not submitted again.
+        nothing = pa.nulls(len(rows), columns.details.schema.field(place).type)
+        return columns._replace(
+            job_id=np.arange(first_number, first_number + len(rows)),
+            submit_time=columns.submit_time + seconds,
+            details=columns.details.set_column(place, "after", nothing),
+        )
+
 
 SAMPLES = 200
 
@@ -64,15 +221,7 @@ class StartForecast(NamedTuple):
     samples: IntArray
 
     def rank(self, job: int, start_time: int) -> float:
-        """Return the share of the samples before a start time; half of those equal to it count.
-
-        Parameters
-        ----------
-        job
-            Index of the job, up to `W`.
-        start_time
-            Start time in seconds.
-        """
+        """Return the share of a job's samples before a start time; half of the equal ones count."""
         own = self.samples[:, job]
         before, equal = (own < start_time).sum(), (own == start_time).sum()
         return float(before + 0.5 * equal) / len(own)
@@ -95,13 +244,7 @@ def forecast_starts(
     also: JobColumns | None = None,
     ended: Ended = lambda _: None,
 ) -> StartForecast:
-    """Return the forecast of start times at an instant.
-
-    Parameters
-    ----------
-    wanted
-        Places of jobs among all submitted, ascending, `[W]`.
-    """
+    """Return the forecast at an instant of jobs by their places among all submitted, `[W]`."""
     draw = np.random.default_rng([seed, branch.submitted])
     run_times = sampled_run_times(branch, past, samples, draw)
     lags = past.arrivals.lags(branch.submitted, branch.now)
@@ -380,13 +523,7 @@ def _columns_of(supposed: SupposedJob, prepared: PreparedReplay, now: int) -> Jo
 def job_supposed(
     supposed: SupposedJob, number: int, now: int, system: System, partitions: Partitions
 ) -> Job:
-    """Return a supposed job as one that is submitted.
-
-    Parameters
-    ----------
-    now
-        Submit time, in seconds.
-    """
+    """Return a supposed job as one that is submitted at second `now`."""
     amounts = dict(supposed.resources) or {system.resource_types[0]: 1}
     request = Request(
         units=supposed.units,
@@ -401,3 +538,45 @@ def job_supposed(
         message = "the job does not fit on the system, even if it is idle"
         raise InputError(Finding("too-large", message, key="--if"))
     return job
+
+
+def forecast_table(found: Forecast) -> Table:
+    """Return the forecasts of jobs as a table: times from now until the start."""
+    shares = (f"{100 * share:g} %" for share in found.quantiles)
+    header = ("job", "units", "requested", "waits for", *shares)
+    rows = [
+        (
+            "supposed" if job.job_id is None else str(job.job_id),
+            str(job.units),
+            duration_text(job.requested_time),
+            duration_text(found.now - job.submit_time),
+            *(
+                "now" if start <= found.now else duration_text(start - found.now)
+                for start in job.starts
+            ),
+        )
+        for job in found.jobs
+    ]
+    return Table(
+        header,
+        rows,
+        name="forecast",
+        title=f"Starts after {found.calendar.instant(found.now)}, with {found.running} jobs"
+        " running",
+        notes=(
+            "The columns with % are quantiles of the time until the start: so many of"
+            f" {found.samples} sampled futures start the job within it.",
+        ),
+        words=1,
+    )
+
+
+def forecast_content(found: Forecast) -> dict[str, Any]:
+    """Return a forecast as content for JSON; times in seconds since the trace's origin."""
+    return {
+        "now": found.now,
+        "running": found.running,
+        "samples": found.samples,
+        "quantiles": list(found.quantiles),
+        "jobs": [job._asdict() | {"starts": list(job.starts)} for job in found.jobs],
+    }

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hpcsched.studies.executors.dask_params import DaskParams, JobQueue, what_to_install
+from hpcsched.studies.executors.executor import DaskParams, JobQueue, what_to_install
 
 
 def test_exactly_one_kind_of_cluster() -> None:
@@ -15,7 +15,7 @@ def test_exactly_one_kind_of_cluster() -> None:
 def test_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """dask-jobqueue is asked for only where a batch system is."""
     monkeypatch.setattr(
-        "hpcsched.studies.executors.dask_params.find_spec",
+        "hpcsched.studies.executors.executor.find_spec",
         lambda name: name != "dask_jobqueue" or None,
     )
     assert what_to_install(DaskParams(workers=1)) is None

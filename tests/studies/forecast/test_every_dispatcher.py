@@ -15,7 +15,7 @@ from hpcsched.plugins import manager
 from hpcsched.runs.replaying import replay
 from hpcsched.scenario import Scenario, load_scenario
 from hpcsched.simulation.replay_branches import LaterJobs, branches
-from hpcsched.studies.forecast import future_samples as arrival_samples
+from hpcsched.studies.forecast import forecasting as arrival_samples
 from hpcsched.studies.forecast.forecasting import forecast, prepare
 
 ROOT = Path(__file__).parents[3]

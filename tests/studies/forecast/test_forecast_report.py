@@ -2,14 +2,18 @@
 
 import json
 
-from hpcsched.studies.forecast.forecast_evaluation import Evaluation, Scores
-from hpcsched.studies.forecast.forecast_report import (
+from hpcsched.studies.forecast.forecast_evaluation import (
+    Evaluation,
+    Scores,
     evaluation_content,
     evaluation_table,
+)
+from hpcsched.studies.forecast.forecasting import (
+    Forecast,
+    ForecastJob,
     forecast_content,
     forecast_table,
 )
-from hpcsched.studies.forecast.forecasting import Forecast, ForecastJob
 from hpcsched.workload.trace_calendar import calendar_of
 
 FOUND = Forecast(

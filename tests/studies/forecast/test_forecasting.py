@@ -7,8 +7,11 @@ from hpcsched.errors import InputError
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.replay_branches import branches
 from hpcsched.studies.forecast.forecasting import (
+    FEWEST,
+    ArrivalHistory,
     Past,
     PreparedReplay,
+    RunTimeHistory,
     StartForecast,
     SupposedJob,
     forecast,
@@ -17,7 +20,6 @@ from hpcsched.studies.forecast.forecasting import (
     submitted_until,
     supposed_job,
 )
-from hpcsched.studies.forecast.future_samples import FEWEST, ArrivalHistory, RunTimeHistory
 from tests.builders import easy, one_type, parts
 from tests.studies.forecast.columns import jobs_of
 

@@ -4,7 +4,7 @@ from itertools import islice
 
 import numpy as np
 
-from hpcsched.studies.forecast.future_samples import (
+from hpcsched.studies.forecast.forecasting import (
     DAY,
     FEWEST,
     HORIZON,

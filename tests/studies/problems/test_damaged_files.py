@@ -9,8 +9,7 @@ import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.scenario import load_scenario
-from hpcsched.studies.problems.problem_files import InstancesFile
-from hpcsched.studies.problems.recording import record
+from hpcsched.studies.problems.problem_files import InstancesFile, record
 from tests.studies.problems.samples import small, tiny
 
 

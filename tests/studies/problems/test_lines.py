@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from hpcsched.studies.problems.problem_lines import ProblemLine, in_words
+from hpcsched.studies.problems.problem_files import ProblemLine, first_fault
 
 JOB = {
     "job_id": 7,
@@ -35,7 +35,7 @@ def fault(line: Any) -> str:
     """Return what is said of a line at fault."""
     with pytest.raises(ValidationError) as caught:
         parsed(line)
-    return in_words(caught.value)
+    return first_fault(caught.value)
 
 
 def with_job(**changes: Any) -> dict[str, Any]:
@@ -94,4 +94,4 @@ def test_text_that_is_no_json() -> None:
     """The fault of the text is told."""
     with pytest.raises(ValidationError) as caught:
         ProblemLine.model_validate_json('{"round": ')
-    assert in_words(caught.value).startswith("expected JSON, found a fault in it: EOF")
+    assert first_fault(caught.value).startswith("expected JSON, found a fault in it: EOF")

@@ -11,8 +11,7 @@ import pytest
 from hpcsched.errors import InputError
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
-from hpcsched.studies.problems.problem_files import InstancesFile, Selection
-from hpcsched.studies.problems.recording import record
+from hpcsched.studies.problems.problem_files import InstancesFile, Selection, record
 from tests.studies.problems.samples import small, tiny
 
 

@@ -11,9 +11,14 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.problem import waiting_job
 from hpcsched.scenario import load_scenario
-from hpcsched.studies.problems.problem_files import InstancesFile, Selection, write_instances
-from hpcsched.studies.problems.problem_lines import Decoder, Encoder
-from hpcsched.studies.problems.recording import record
+from hpcsched.studies.problems.problem_files import (
+    Decoder,
+    Encoder,
+    InstancesFile,
+    Selection,
+    record,
+    write_instances,
+)
 from hpcsched.testing import make_problem, make_system
 from tests.builders import NoObjective, Spy, Told, changed_request, easy, replay
 from tests.strategies import mixed_workloads, tries, uniform_workloads

@@ -14,8 +14,7 @@ from hpcsched.registration import Plugin
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.check import check_decision
-from hpcsched.studies.problems.problem_files import InstancesFile
-from hpcsched.studies.problems.recording import record
+from hpcsched.studies.problems.problem_files import InstancesFile, record
 from hpcsched.studies.problems.solving import SCHEMA, answering_parts, answers, solve
 from hpcsched.system.space import NodeAllocation
 from hpcsched.testing import make_problem, make_system

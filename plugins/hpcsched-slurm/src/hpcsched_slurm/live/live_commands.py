@@ -157,7 +157,7 @@ def forecast(
     scenario's dispatcher replays each sample. Nothing is changed.
     """
     from hpcsched.scenario import load_scenario
-    from hpcsched.studies.forecast.forecast_report import forecast_content, forecast_table
+    from hpcsched.studies.forecast.forecasting import forecast_content, forecast_table
     from hpcsched.studies.progress import Bar
     from hpcsched_slurm.live.live_forecast import forecast_cluster
 

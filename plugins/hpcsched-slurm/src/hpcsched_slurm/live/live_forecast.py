@@ -22,18 +22,20 @@ from hpcsched.scenario import Scenario
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_branches import LaterJobs, ReplayBranch, branches
 from hpcsched.studies.forecast.forecasting import (
+    NOBODY,
     QUANTILES,
     SAMPLES,
+    ArrivalHistory,
     Ended,
     Forecast,
     ForecastJob,
+    RunTimeHistory,
     StartForecast,
     future_starts,
     job_supposed,
     sampled_lags,
     supposed_job,
 )
-from hpcsched.studies.forecast.future_samples import NOBODY, ArrivalHistory, RunTimeHistory
 from hpcsched.system.cluster import WorkloadManager, read_cluster
 from hpcsched.system.outages import Outages
 from hpcsched.system.system import IntArray, Request
