@@ -95,7 +95,7 @@ def test_on_a_terminal(capsys, monkeypatch, tmp_path):
         (["solve", "x", "none.yaml", "--out", "s"], "none.yaml: error: the file cannot be read: "),
         (["solve", "x", str(SMALL), "--out", "s"], "error: the system of small-easy is not that"),
         (["solve", "x", "tiny.yaml", "tiny.yaml", "--out", "s"], "error: two scenarios are called"),
-        (["solve", "x", "tiny.yaml", "--out", "log.swf"], "log.swf: error: it is a file, not"),
+        (["solve", "x", "tiny.yaml", "--out", "log.swf"], "log.swf: error: it cannot be written"),
         (["solve", "x", "tiny.yaml", "--out", "s", "--set", "dispatcher=cart"], "--set"),
         (["compare", "a.parquet", "none"], "none: error: there is no such table"),
         (["compare", "a.parquet", "log.swf"], "log.swf: error: expected a Parquet table"),
