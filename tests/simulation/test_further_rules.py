@@ -242,7 +242,7 @@ def test_room_on_a_node_that_is_back_goes_to_those_that_were_promised_a_start() 
             parts(
                 alike(3, core=1),
                 conservative_rule(FirstFit(), "arrival"),
-                outages=Outages(all=(out,), requeue=True, told=()),
+                outages=Outages(all=(out,), requeue=True),
             ),
             jobs,
         )

@@ -207,20 +207,23 @@ def sized_order(name: str, system: System) -> QueueOrder:
     return KeyOrder(key) if name in _FITTED else WaitOver(divisor)
 
 
+@builtin("queue_order", "wfp3", summary="largest (wait / run time)³ × processors first")
+@builtin("queue_order", "unicef", summary="largest wait / (run time × log₂ processors) first")
+@builtin(
+    "queue_order", "f1", summary="smallest log₁₀(run time) × processors + 870 × log₁₀(submit time)"
+)
+@builtin(
+    "queue_order", "f2", summary="smallest √(run time) × processors + 25600 × log₁₀(submit time)"
+)
+@builtin(
+    "queue_order", "f3", summary="smallest run time × processors + 6.86e6 × log₁₀(submit time)"
+)
+@builtin(
+    "queue_order", "f4", summary="smallest run time × √processors + 5.3e5 × log₁₀(submit time)"
+)
 def make_sized_order(params: Any, context: Context) -> QueueOrder:
     """Create the queue order of the name that is chosen for the scenario's system."""
     return sized_order(params.plugin_name, context.system)
-
-
-for _name, _summary in {
-    "wfp3": "largest (wait / run time)³ × processors first",
-    "unicef": "largest wait / (run time × log₂ processors) first",
-    "f1": "smallest log₁₀(run time) × processors + 870 × log₁₀(submit time)",
-    "f2": "smallest √(run time) × processors + 25600 × log₁₀(submit time)",
-    "f3": "smallest run time × processors + 6.86e6 × log₁₀(submit time)",
-    "f4": "smallest run time × √processors + 5.3e5 × log₁₀(submit time)",
-}.items():
-    builtin("queue_order", _name, summary=_summary)(make_sized_order)
 
 
 @builtin(
