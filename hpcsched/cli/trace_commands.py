@@ -54,7 +54,7 @@ def info(
     overrides: options.Overrides = None,
     preset: options.Preset = None,
 ) -> None:
-    """Show statistics of traces, and their differences.
+    """Show statistics of traces, side by side.
 
     Nothing is simulated. With --waits it shows the mean recorded wait times by class, as the
     parameter `expected_wait` of `prb`, `hcp19` and `pcp19`.
@@ -69,7 +69,7 @@ def info(
         ]
         output.write("\n".join(shown))
         return
-    traces = []
+    infos = []
     all_loaded = [_loaded(path, overrides, preset) for path in scenarios]
     # Scenarios of one name, as the same one with other overrides, are told apart by path.
     names = [
@@ -82,8 +82,7 @@ def info(
         bounds = part.scenario.metrics.class_bounds
         statistics = trace_statistics(part.source, part.system, bounds)
         title = name if counts[name] == 1 else f"{name} ({path})"
-        traces.append((title, part.source.account, statistics))
-    infos = trace_info.trace_infos(traces)
+        infos.append(trace_info.TraceInfo(title, part.source.account, statistics))
     output.show([trace_info.trace_table(infos)], lambda: list(map(trace_info.trace_content, infos)))
 
 

@@ -107,11 +107,6 @@ class Metric(Protocol):
     def measure(self, run: RunTables) -> float | None:
         """Return the figure of a run.
 
-        Parameters
-        ----------
-        run
-            Tables of jobs and rounds, in batches of columns, and the capacity by resource type.
-
         Returns
         -------
         float | None

@@ -4,7 +4,8 @@ Simulation, predictor evaluation and live runs all ask through `PredictorDriver`
 answer has the same effect in each of them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from hpcsched.errors import PluginError
@@ -114,11 +115,6 @@ class Predictor(Protocol):
     def predict(self, job: Job) -> int:
         """Return the predicted run time of a job at its submission.
 
-        Parameters
-        ----------
-        job
-            The job that is being submitted; its real run time is not among its fields.
-
         Returns
         -------
         int
@@ -193,13 +189,7 @@ REQUESTED_TIME = "requested_time"
 
 
 def whole_seconds(answer: object) -> int:
-    """Return a predictor's answer as a run time in seconds; an answer below 1 becomes 1.
-
-    Examples
-    --------
-    >>> whole_seconds(0)
-    1
-    """
+    """Return a predictor's answer as a run time in seconds; an answer below 1 becomes 1."""
     if type(answer) is not int:
         raise ValueError(f"expected a whole number of seconds, found {answer!r}")
     return max(1, answer)
@@ -246,12 +236,8 @@ class PredictorDriver:
         run_time
             Its real run time in seconds, which only an oracle is shown.
         """
-        try:
+        with self._blamed(job):
             answer = self._answer(job, run_time)
-        except PluginError:
-            raise  # of a predictor that this one asks, which is named
-        except FAULTS as error:
-            raise self._raised(job, error) from error
         return self._seconds(job, answer)
 
     def predict_by(self, job: Job, run_time: int) -> Prediction:
@@ -264,12 +250,8 @@ class PredictorDriver:
         """
         if self._rule_predictor is None:
             return Prediction(self.predict(job, run_time), "")
-        try:
+        with self._blamed(job):
             seconds, rule = self._rule_predictor.predict_by(job)
-        except PluginError:
-            raise
-        except FAULTS as error:
-            raise self._raised(job, error) from error
         if rule not in self.rules:
             listed = ", ".join(self.rules)
             raise self._fault(job, f"expected one of its rules, {listed}, found {rule!r}")
@@ -283,10 +265,16 @@ class PredictorDriver:
         run_time
             Its real run time in seconds.
         """
-        try:
+        with self._blamed(job):
             self._learn(job, run_time)
+
+    @contextmanager
+    def _blamed(self, job: Job) -> Iterator[None]:
+        """Raise PluginError in place of a fault of the predictor."""
+        try:
+            yield
         except PluginError:
-            raise
+            raise  # of a predictor that this one asks, which is named
         except FAULTS as error:
             raise self._raised(job, error) from error
 

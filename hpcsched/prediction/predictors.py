@@ -29,11 +29,6 @@ class Recent(Generic[_K, _V]):
     """Mapping of at most `size` entries; writing a key again makes it the newest.
 
     Reading changes nothing, so that asking for a prediction has no effect on later ones.
-
-    Parameters
-    ----------
-    size
-        Maximum number of entries.
     """
 
     def __init__(self, size: int) -> None:
@@ -238,13 +233,7 @@ class Profile(_ByRules):
 
 
 def prefix(name: str) -> str | None:
-    """Return a job name without the digits at its end; None if nothing is left.
-
-    Examples
-    --------
-    >>> prefix("run012"), prefix("42")
-    ('run', None)
-    """
+    """Return a job name without the digits at its end; None if nothing is left."""
     return name.rstrip("0123456789") or None
 
 
@@ -365,21 +354,14 @@ class InflatedParams(Params):
         description=f"With `quantile`, over how many last completed jobs; {WINDOW} if not given.",
     )
     cap: bool = Field(False, description="Limit predictions to the requested time.")
-    memory: int | None = Field(
-        None,
-        ge=1,
-        description="With `quantile`, of how many jobs that are yet to complete the predictions are"
-        f" remembered, the oldest being forgotten; {MEMORY} if not given.",
-    )
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:
         if (self.factor is None) == (self.quantile is None):
             found = "neither" if self.factor is None else "both"
             raise ValueError(f"expected either 'factor' or 'quantile', found {found}")
-        for name in ("window", "memory"):
-            if self.quantile is None and getattr(self, name) is not None:
-                raise ValueError(f"{name!r} goes with 'quantile', and 'factor' is given")
+        if self.quantile is None and self.window is not None:
+            raise ValueError("'window' goes with 'quantile', and 'factor' is given")
         return self
 
 
@@ -412,11 +394,9 @@ class QuantileOfRatios(ConstantFactor):
     ----------
     quantile
         Share of jobs, above 0 and at most 1.
-    memory
-        Maximum number of predictions remembered for jobs that have not completed.
     """
 
-    def __init__(self, quantile: float, window: int, memory: int) -> None:
+    def __init__(self, quantile: float, window: int, memory: int = MEMORY) -> None:
         self._quantile = Fraction(repr(quantile))
         self._window = window
         self._pending: Recent[int, int] = Recent(memory)
@@ -503,8 +483,6 @@ def make_inflated(params: InflatedParams, context: Context) -> Inflated | Inflat
         multiplier = ConstantFactor(params.factor)
     else:
         assert params.quantile is not None
-        multiplier = QuantileOfRatios(
-            params.quantile, params.window or WINDOW, params.memory or MEMORY
-        )
+        multiplier = QuantileOfRatios(params.quantile, params.window or WINDOW)
     made = InflatedOracle if isinstance(inner, Oracle) else Inflated
     return made(inner, multiplier, cap=params.cap)

@@ -199,18 +199,15 @@ class TrialLog(NamedTuple):
     path: Path
     format: logs.LogFormat
     jobs: int | None
-    encoding: str = logs.UTF_8
     keys: Mapping[str, tuple[str, str]] = {}
 
     @property
     def policies(self) -> Mapping[str, tuple[str, str]]:
         """Policies that pass over the log's flaws by key, each a value and its meaning."""
-        encoding = (self.encoding, "the log is not UTF-8 text")
-        other = {**({} if self.encoding == logs.UTF_8 else {"encoding": encoding}), **self.keys}
         if self.format.preset is not None:
             preset = {"preset": (self.format.preset, self.format.called)}
-            return {**preset, **_LENIENT, **_OF_TABLES, **other}
-        return {**_LENIENT, **_MORE[self.format], **other}
+            return {**preset, **_LENIENT, **_OF_TABLES, **self.keys}
+        return {**_LENIENT, **_MORE[self.format], **self.keys}
 
 
 class Configuration(NamedTuple):
@@ -328,7 +325,7 @@ def look_at(
         except KeyError as error:
             message = str(error.args[0])
             raise InputError(Finding("unknown-plugin", message, key="--objective")) from None
-    log = TrialLog(path, logs.format_of_log(path, preset), jobs, logs.encoding_of(path))
+    log = TrialLog(path, logs.format_of_log(path, preset), jobs)
     log = log._replace(keys=_keys(log, zone))
     found = _machine(log)
     if machine is not None:
@@ -350,7 +347,7 @@ def _keys(log: TrialLog, zone: str | None) -> dict[str, tuple[str, str]]:
             message = f"the times of {log.format.called} are not local; it needs no time zone"
             raise InputError(Finding("not-local", message, key="--time-zone"))
         keys["time_zone"] = (zone, "the zone of the log's clocks")
-    if log.format == logs.BATSIM and not ids_are_numbers(log.path, log.encoding):
+    if log.format == logs.BATSIM and not ids_are_numbers(log.path):
         keys["job_ids"] = ("position", "ids are texts: the places in the file are the numbers")
     return keys
 
@@ -392,8 +389,6 @@ def look_lines(look: Look) -> Iterator[str]:
     nodes = "node" if machine.nodes == 1 else "nodes"
     cores = "core" if machine.cores == 1 else "cores"
     yield f"{look.log.path.name}: {look.log.format.called}"
-    if look.log.encoding != logs.UTF_8:
-        yield f"encoding: {look.log.encoding}, as it is not UTF-8"
     more = "".join(f", {amount} {name}" for name, amount in machine.others)
     each = f"{machine.cores} {cores}{more} each"
     if machine.larger:
@@ -487,12 +482,10 @@ def _resource_types(trace: Path, of: logs.LogFormat) -> Sequence[str]:
     if of.preset is not None:
         return find_preset(of.preset).resource_types
     found: Sequence[str] = ()
-    # The run's own encoding decides on records; names of columns need a guess before there is one.
-    encoding = logs.encoding_of(trace)
     if of == logs.SWF:
-        found = types_in_records(trace, encoding)
+        found = types_in_records(trace)
     elif of == logs.TABLE:
-        names = open_rows(trace, ",", encoding).names
+        names = open_rows(trace, ",").names
         found = [n.removeprefix(REQUEST_PREFIX) for n in names if n.startswith(REQUEST_PREFIX)]
     return found or ["core"]
 

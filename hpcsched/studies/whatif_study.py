@@ -6,12 +6,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from hpcsched.errors import Finding, InputError
-from hpcsched.metrics.bootstrap import Interval, paired_interval
 from hpcsched.metrics.column_sums import (
     FloatColumn,
+    Interval,
     mean_of,
     no_less,
     paired_differences,
+    paired_interval,
     paired_mean,
 )
 from hpcsched.metrics.metric import Column

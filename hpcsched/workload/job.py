@@ -116,51 +116,33 @@ LARGEST_SUM = 2**53
 """Maximum sum of the times of all jobs, in seconds."""
 
 
-class TimeBounds:
-    """Check of the times of one job after the other.
+def time_fault(
+    submit_time: int, run_time: int, requested_time: int, think_time: int, before: int
+) -> str | None:
+    """Return which time of a job, in seconds, is too large, or their sum; None if none is.
 
     A time may be at most 2³² s (136 years). Submit time, run times, requested times and think times
     of all jobs up to a job may sum up to at most 2⁵³ s, which is 2²¹ jobs of the longest kind. So
     every instant of a simulation is a whole number that a double holds exactly, and sums of
     thousands of them are far from 2⁶³. Larger times come from a wrong unit or a damaged field.
-    """
-
-    def __init__(self) -> None:
-        self._sum = 0
-
-    def check(self, traced: TracedJob) -> None:
-        """Add a job's times to the sum."""
-        job, run_time = traced
-        times = job.submit_time, run_time, job.requested_time, job.think_time
-        fault = time_fault(*times, self._sum)
-        if fault is not None:
-            raise ValueError(fault)
-        self._sum += max(run_time, job.requested_time) + job.think_time
-
-
-def time_fault(
-    submit_time: int, run_time: int, requested_time: int, think_time: int, before: int
-) -> str | None:
-    """Return which time of a job is too large, or their sum; None if none is.
 
     Parameters
     ----------
-    submit_time, run_time, requested_time, think_time
-        Times of the job, in seconds.
+    before
+        Sum over the jobs before it: the longer of run and requested time, and the think time.
     """
-    # One comparison for nearly all jobs.
-    if max(submit_time, run_time, requested_time, think_time) > LONGEST:
-        times = {
-            "submit": submit_time,
-            "run": run_time,
-            "requested": requested_time,
-            "think": think_time,
-        }
-        name = next(name for name, seconds in times.items() if seconds > LONGEST)
-        return (
-            f"expected a {name} time of at most {LONGEST} s (136 years), found {times[name]};"
-            " is it in seconds?"
-        )
+    times = {
+        "submit": submit_time,
+        "run": run_time,
+        "requested": requested_time,
+        "think": think_time,
+    }
+    for name, seconds in times.items():
+        if seconds > LONGEST:
+            return (
+                f"expected a {name} time of at most {LONGEST} s (136 years), found {seconds};"
+                " is it in seconds?"
+            )
     # In a queue without a pause, a job ends at most at its submission plus the sum of all work.
     lasting = submit_time + before + max(run_time, requested_time) + think_time
     if lasting > LARGEST_SUM:

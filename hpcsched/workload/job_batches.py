@@ -101,11 +101,6 @@ class GivesColumns(Protocol):
         """Yield the jobs of `jobs`, with the same account, in batches.
 
         The jobs before an error come first.
-
-        Parameters
-        ----------
-        numbers
-            Numbering of unit requests, shared with the caller.
         """
 
 
@@ -167,13 +162,6 @@ def columns_of(
     """Yield jobs as columns, in batches.
 
     The jobs before an error come in a last batch; then the error is raised.
-
-    Parameters
-    ----------
-    numbers
-        Numbering of unit requests, which may grow.
-    batch
-        Maximum number of jobs in a batch.
     """
     jobs = iter(jobs)
     fault: BaseException | None = None

@@ -1,6 +1,5 @@
 """Formats of logs by their content."""
 
-import codecs
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,7 +23,6 @@ SCENARIOS = (".yaml", ".yml")
 """Endings of the names of scenarios, which are taken for scenarios whatever is in them."""
 
 _LOOKED_AT = 1 << 16
-UTF_8 = "utf-8"
 _PBS = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];")
 _SACCT_ROW = re.compile(r"[0-9][0-9_+.]*\|")
 _SACCT_NUMBERS, _SACCT_TIMES = {"jobid", "jobidraw"}, {"submit", "start", "end"}
@@ -94,7 +92,7 @@ def _first_file(path: Path) -> Path:
 
 def _lines_of(beginning: bytes) -> list[str]:
     """Return the whole lines of the beginning of a text that are not blank."""
-    lines = [line for line in decoded(beginning, UTF_8).splitlines() if line.strip()]
+    lines = [line for line in decoded(beginning).splitlines() if line.strip()]
     # What is looked at may end within a line.
     return lines[:-1] if len(beginning) >= _LOOKED_AT and len(lines) > 1 else lines
 
@@ -106,20 +104,6 @@ def _known_table(path: Path) -> LogFormat:
     except InputError:
         return TABLE
     return TABLE if preset is None else of_preset(preset)
-
-
-def encoding_of(path: Path) -> str:
-    """Return the encoding of a log, by its first bytes.
-
-    Bytes that are not UTF-8 are taken for Latin-1, which reads any.
-    """
-    beginning = _beginning(_first_file(path))
-    try:
-        # Not final: what is looked at may end within a letter.
-        codecs.getincrementaldecoder(UTF_8)().decode(beginning)
-    except UnicodeDecodeError:
-        return UTF_8 if beginning.startswith(PARQUET_MAGIC) else "latin-1"
-    return UTF_8
 
 
 def format_of_log(path: Path, preset: str | None = None) -> LogFormat:

@@ -98,13 +98,6 @@ class Calendar:
         str
             Date and time of day in the zone; seconds where the trace has no date, or the year is
             after 9999.
-
-        Examples
-        --------
-        >>> calendar_of(["UnixStartTime: 1400749079", "TimeZone: 7200"], 0).text(1)
-        '2014-05-22 10:58:00'
-        >>> calendar_of([], 0).text(90)
-        '90 s'
         """
         date = self.date(second)
         return f"{second} s" if date is None else f"{date:%Y-%m-%d %H:%M:%S}"
@@ -352,11 +345,6 @@ def simulated_second(given: int | str, calendar: Calendar, first_submit_time: in
         second 0 of the trace, or `1996-11-15T08:00` by its clocks.
     first_submit_time
         First submit time of the trace, from which durations count if it is a Unix time.
-
-    Examples
-    --------
-    >>> simulated_second("1d", calendar_of([], 0), 0)
-    86400
     """
     if isinstance(given, int) or given.lstrip("-").isdecimal():
         return int(given)

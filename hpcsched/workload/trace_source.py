@@ -62,13 +62,7 @@ def has_dependencies(source: "TraceSource") -> bool:
 
 
 def without_unknown(job: Job, seen: "NumbersSeen") -> Job:
-    """Return a job without dependencies on jobs that do not come before it.
-
-    Parameters
-    ----------
-    job
-        The job; itself is returned if nothing changes.
-    """
+    """Return a job without dependencies on jobs that do not come before it."""
     after = tuple(number for number in job.after if number in seen)
     seen.add(job.job_id)
     if after == job.after:
@@ -159,22 +153,10 @@ class ReadsAnswers(Protocol):
     """Trace source that may ask a program for its jobs."""
 
     def read_answers(self) -> Sequence[TraceAnswer]:
-        """Return the answers that `jobs` reads; they are asked for once.
-
-        Raises
-        ------
-        InputError
-            If there is no answer.
-        """
+        """Return the answers that `jobs` reads; they are asked for once."""
 
     def take_answers(self, answers: Sequence[TraceAnswer]) -> None:
-        """Read `jobs` from the answers of an earlier run; nothing is asked for.
-
-        Raises
-        ------
-        InputError
-            If they are not answers to the present question.
-        """
+        """Read `jobs` from the answers of an earlier run; nothing is asked for."""
 
 
 def answers_of(source: TraceSource) -> Sequence[TraceAnswer]:

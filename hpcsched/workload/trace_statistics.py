@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -103,45 +102,6 @@ class Histogram:
 def share(part: float, whole: float) -> float | None:
     """Return a part of a whole, from 0 to 1; None if the whole is 0."""
     return part / whole if whole else None
-
-
-def kolmogorov_smirnov(one: Distribution, other: Distribution) -> float | None:
-    """Return the Kolmogorov-Smirnov distance: the largest difference of two cumulative shares.
-
-    Returns
-    -------
-    float or None
-        From 0 to 1; None if a distribution has no values.
-    """
-    if not one.count or not other.count:
-        return None
-    ones, others = dict(one.bins), dict(other.bins)
-    furthest = gap = 0
-    for edge in sorted(ones.keys() | others.keys()):
-        # Whole numbers, so that equal shares differ by exactly nothing.
-        gap += ones.get(edge, 0) * other.count - others.get(edge, 0) * one.count
-        furthest = max(furthest, abs(gap))
-    return furthest / (one.count * other.count)
-
-
-def total_variation(one: Sequence[float], other: Sequence[float]) -> float | None:
-    """Return the total variation distance of two vectors of shares: half the sum of differences.
-
-    Parameters
-    ----------
-    one
-        Shares that add up to 1, or zeros.
-    other
-        Shares of the same classes.
-
-    Returns
-    -------
-    float or None
-        From 0 to 1; None if a vector is zero.
-    """
-    if not any(one) or not any(other):
-        return None
-    return sum(abs(a - b) for a, b in zip(one, other, strict=True)) / 2
 
 
 _DAY = 86_400
@@ -319,24 +279,6 @@ class TraceStatistics:
     cycles: Cycles
 
 
-@dataclass(frozen=True, slots=True)
-class Distance:
-    """Distances of two traces, each from 0 (equal) to 1; None if one has no values, or no date.
-
-    Total variation of the shares of jobs by hour, weekday and month; Kolmogorov-Smirnov over the
-    histograms of the others; accuracy is run time / requested time.
-    """
-
-    hour: float | None
-    weekday: float | None
-    month: float | None
-    units: float | None
-    run_time: float | None
-    requested_time: float | None
-    interarrival_time: float | None
-    accuracy: float | None
-
-
 class StatisticsCounter:
     """Counter of all statistics; it grows with the numbers of users, queues and requests alone.
 
@@ -409,51 +351,32 @@ class StatisticsCounter:
         """Return the statistics of the jobs so far."""
         users, sums, jobs = dict(self._users), self._sums, self._users.total()
         without_user = users.pop(None, 0)
+        several = share(sum(n > 1 for n in users.values()), len(users))
         queues = {queue: n for queue, n in self._queues.items() if queue is not None}
         first, last = self._first, self._last
         span = None if first is None or last is None else last - first
+        days = None if span is None else span / _DAY
+        shares = {name: share(count, jobs) for name, count in sums.items()}
+        serial, powers, under, exact, near = map(
+            shares.get, ("serial", "powers", "under", "exact", "near")
+        )
+        over = share(jobs - sums["under"] - sums["exact"], jobs)
+        error = sums["error"] / jobs / 60 if jobs else None
+        cycles = (
+            tuple((share(cycle[k], jobs) or 0.0) for k in range(length))
+            for cycle, length in zip(self._cycles, (24, 7, 12), strict=True)
+        )
+        gaps, units = self._gaps.distribution(), self._units.distribution()
+        requested, ratio = self._requested.distribution(), self._ratios.distribution()
+        without_queue, by_queue = self._queues[None], dict(sorted(queues.items()))
         return TraceStatistics(
-            Arrivals(
-                jobs,
-                first,
-                last,
-                span,
-                None if span is None else span / _DAY,
-                self._gaps.distribution(),
-            ),
-            Submitters(
-                len(users),
-                share(sum(n > 1 for n in users.values()), len(users)),
-                without_user,
-                len(queues),
-                dict(sorted(queues.items())),
-                self._queues[None],
-            ),
+            Arrivals(jobs, first, last, span, days, gaps),
+            Submitters(len(users), several, without_user, len(queues), by_queue, without_queue),
             self._offered_load(span),
             RunTimes(self._run_times.distribution(), self._run_time_classes()),
-            Sizes(
-                self._units.distribution(),
-                share(sums["serial"], jobs),
-                share(sums["powers"], jobs),
-                self._kinds(),
-            ),
-            Accuracy(
-                self._requested.distribution(),
-                sums["error"] / jobs / 60 if jobs else None,
-                share(sums["under"], jobs),
-                share(sums["exact"], jobs),
-                share(jobs - sums["under"] - sums["exact"], jobs),
-                share(sums["near"], jobs),
-                self._ratios.distribution(),
-            ),
-            Cycles(
-                self._calendar.basis,
-                self._calendar.known,
-                *(
-                    tuple((share(cycle[k], jobs) or 0.0) for k in range(length))
-                    for cycle, length in zip(self._cycles, (24, 7, 12), strict=True)
-                ),
-            ),
+            Sizes(units, serial, powers, self._kinds()),
+            Accuracy(requested, error, under, exact, over, near, ratio),
+            Cycles(self._calendar.basis, self._calendar.known, *cycles),
         )
 
     def _offered_load(self, span: int | None) -> OfferedLoad:
@@ -517,23 +440,3 @@ def trace_statistics(
     for jobs in chain((first,), batches):
         counter.add(jobs)
     return counter.result()
-
-
-def distance(one: TraceStatistics, other: TraceStatistics) -> Distance:
-    """Return the distances of two traces."""
-    months = one.cycles.dated and other.cycles.dated
-    cycles = {
-        name: total_variation(
-            getattr(one.cycles, f"{name}_shares"), getattr(other.cycles, f"{name}_shares")
-        )
-        for name in ("hour", "weekday", *(["month"] if months else []))
-    }
-    distributions = {
-        "units": attrgetter("sizes.units"),
-        "run_time": attrgetter("run_times.run_time_seconds"),
-        "requested_time": attrgetter("accuracy.requested_time_seconds"),
-        "interarrival_time": attrgetter("arrivals.interarrival_time_seconds"),
-        "accuracy": attrgetter("accuracy.ratio"),
-    }
-    others = {name: kolmogorov_smirnov(of(one), of(other)) for name, of in distributions.items()}
-    return Distance(**{"month": None, **cycles, **others})

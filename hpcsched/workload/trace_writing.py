@@ -101,13 +101,7 @@ class _Writing:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file that replaces the target once all of it is written.
-
-    Parameters
-    ----------
-    path
-        Target; gzip if its name ends in `.gz`.
-    """
+    """Open a file that replaces the target once all of it is written."""
     with replacing(path) as unfinished, unfinished.open("wb") as raw:
         if path.suffix == ".gz":
             # Neither name nor time in its header: the same jobs give the same bytes.

@@ -79,13 +79,7 @@ class TransformAccount:
         self.origin = seconds
 
     def end(self, reason: str) -> None:
-        """Declare that no more jobs will be taken, although there may be some.
-
-        Parameters
-        ----------
-        reason
-            Reason under which jobs that have been read and not passed on count as skipped.
-        """
+        """Declare that no more jobs will be taken, although there may be some."""
         self.ended = reason
 
 
@@ -132,13 +126,7 @@ def own_seed(*labels: int | str) -> int:
 
 
 def own_share(*labels: int | str) -> float:
-    """Return a number from [0, 1) that depends on labels alone, uniformly distributed over them.
-
-    Examples
-    --------
-    >>> round(own_share(1, "user", 7), 3)
-    0.208
-    """
+    """Return a number from [0, 1) that depends on labels alone, uniformly distributed over them."""
     return (own_seed(*labels) >> 11) / 2**53  # the bits of a float
 
 

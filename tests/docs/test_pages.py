@@ -24,10 +24,7 @@ SLOW = {
         "plugins/hpcsched-slurm/tests/sites/test_slurm_sites.py",
     ),
     "docs/workloads.md": ("tests/workload/synthetic",),
-    "docs/workloads-models.md": (
-        "tests/workload/synthetic",
-        "tests/docs/test_workloads_models_page.py",
-    ),
+    "docs/workloads-models.md": ("tests/workload/synthetic",),
 }
 """Pages whose commands take long, each with the tests that show sooner that they work."""
 WITH_TRACES = [name for name in NAMES if any(b.needs_traces for b in blocks(ROOT / name))]

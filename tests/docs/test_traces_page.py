@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from hpcsched.workload.readers.equal_units import whole_nodes
+from hpcsched.workload.readers.quantities import whole_nodes
 from tests.docs.pages import DOCS
 from tests.real_traces import trace
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hpcsched.metrics.bootstrap import block_length, mean_interval, paired_interval
+from hpcsched.metrics.column_sums import block_length, mean_interval, paired_interval
 
 
 def test_the_mean_is_that_of_the_values() -> None:

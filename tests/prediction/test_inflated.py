@@ -147,7 +147,6 @@ def test_from_a_scenario(choice: str, made: type) -> None:
         ("of: last-two", "expected either 'factor' or 'quantile'"),
         ("of: last-two, factor: 2, quantile: 0.5", "expected either 'factor' or 'quantile'"),
         ("of: last-two, factor: 2, window: 5", "'window' goes with 'quantile'"),
-        ("of: last-two, factor: 2, memory: 5", "'memory' goes with 'quantile'"),
         ("of: last-two, factor: 0", "predictor.factor"),
         ("of: last-two, quantile: 1.1", "predictor.quantile"),
         ("of: nobody, factor: 2", "predictor.of: no predictor is called 'nobody'"),

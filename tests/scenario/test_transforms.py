@@ -61,10 +61,6 @@ BAD = {
     "moment below 0": (
         "{name: window, start: -1}", 29, "bad-value", "trace.transforms[0].start", "found -1",
     ),
-    "within a list": (
-        "{name: without-flurries, flurries: [{user: 1, end: 0}]}", 58, "bad-value",
-        "trace.transforms[0].flurries[0].end", "after the start, 0 s, found 0 s",
-    ),
     "share above 1": (
         "{name: sample-users, share: 1.5}", 35, "bad-value", "trace.transforms[0].share",
         "expected a value of at most 1",

@@ -14,7 +14,7 @@ from hpcsched.scenario import load_scenario
 from hpcsched.system.system import NodeGroup, Request, System
 from hpcsched.testing import audit_replay
 from hpcsched.workload.job import Job
-from hpcsched.workload.readers.equal_units import processors_per_node, whole_nodes
+from hpcsched.workload.readers.quantities import processors_per_node, whole_nodes
 from hpcsched.workload.readers.swf import SwfParams
 from tests.builders import alike, easy, lists, replay
 from tests.strategies import tries

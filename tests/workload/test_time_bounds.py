@@ -15,7 +15,7 @@ import pytest
 
 from hpcsched.cli import main
 from hpcsched.system.system import Request
-from hpcsched.workload.job import LARGEST_SUM, LONGEST, Job, TimeBounds, TracedJob
+from hpcsched.workload.job import LARGEST_SUM, LONGEST, Job, TracedJob, time_fault
 
 SYSTEM = "{groups: [{name: node, count: 4, resources: {core: 1}}]}"
 
@@ -112,7 +112,7 @@ def earlier_run(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("dispatcher", ["easy", "order-search"])
-@pytest.mark.parametrize("write", [batsim, table, earlier_run])
+@pytest.mark.parametrize("write", [batsim, table])
 def test_other_readers(
     write: Callable[[Path], str],
     dispatcher: str,
@@ -125,6 +125,12 @@ def test_other_readers(
     said = capsys.readouterr().err
     assert "time of at most 4294967296 s (136 years)" in said
     assert str(tmp_path) in said
+
+
+def test_an_earlier_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run time of a run is checked as it is replayed; the error names the job."""
+    assert run(tmp_path, earlier_run(tmp_path)) == 1
+    assert "job 2: expected times of 0 to 4294967296 s" in capsys.readouterr().err
 
 
 def test_transforms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -157,19 +163,12 @@ def test_a_run_that_fails_closes_its_trace(tmp_path: Path) -> None:
 
 def test_a_sum_that_is_too_large() -> None:
     """2²¹ jobs of 2³² s are the most, when all are submitted at 0: 2²¹ · 2³² = 2⁵³."""
-    bounds = TimeBounds()
-    bounds._sum = LARGEST_SUM - LONGEST
-    bounds.check(traced(0, 5, LONGEST))
-    with pytest.raises(ValueError, match="found 9007199254740993"):
-        bounds.check(traced(0, 1, 1))
+    assert time_fault(0, 5, LONGEST, 0, LARGEST_SUM - LONGEST) is None
+    assert "found 9007199254740993" in str(time_fault(0, 1, 1, 0, LARGEST_SUM))
 
 
 def test_think_times_count() -> None:
     """A job may begin no sooner than the think time after another's end."""
-    bounds = TimeBounds()
-    with pytest.raises(ValueError, match="a think time of at most"):
-        bounds.check(traced(0, 1, 1, LONGEST + 1))
-    bounds._sum = LARGEST_SUM - 10
-    bounds.check(traced(0, 3, 4, 6))
-    with pytest.raises(ValueError, match="sum up to at most"):
-        bounds.check(traced(0, 1, 1))
+    assert "a think time of at most" in str(time_fault(0, 1, 1, LONGEST + 1, 0))
+    assert time_fault(0, 3, 4, 6, LARGEST_SUM - 10) is None
+    assert "sum up to at most" in str(time_fault(0, 3, 4, 7, LARGEST_SUM - 10))

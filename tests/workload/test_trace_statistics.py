@@ -23,9 +23,6 @@ from hpcsched.workload.trace_statistics import (
     Histogram,
     StatisticsCounter,
     TraceStatistics,
-    distance,
-    kolmogorov_smirnov,
-    total_variation,
     trace_statistics,
 )
 from tests.builders import alike, traced
@@ -190,7 +187,7 @@ def test_time_comments() -> None:
 
 
 def test_no_jobs() -> None:
-    """A trace without jobs has no figures, and no distance from any."""
+    """A trace without jobs has no figures."""
     census = census_of([])
     assert census.arrivals.jobs == 0
     assert census.arrivals.span_seconds is None
@@ -198,8 +195,6 @@ def test_no_jobs() -> None:
     assert census.run_times.run_time_seconds.p50 is None
     assert census.sizes.kinds == ()
     assert census.cycles.hour_shares == (0,) * 24
-    assert distance(census, census_of(JOBS)).run_time is None
-    assert distance(census, census_of(JOBS)).hour is None
 
 
 def test_one_job_has_no_span() -> None:
@@ -208,44 +203,6 @@ def test_one_job_has_no_span() -> None:
     assert census.arrivals.span_seconds == 0
     assert census.offered_load.by_resource_percent == {"core": None, "mem": None}
     assert census.arrivals.interarrival_time_seconds.count == 0
-
-
-def test_distance_from_itself_and_from_another() -> None:
-    """A trace is at 0 from itself; the same jobs 12 hours later are at 1 in the hours only."""
-    census = census_of(JOBS)
-    none = distance(census, census)
-    # They have no date, so months are not compared.
-    assert none.month is None
-    assert {getattr(none, name) for name in none.__slots__ if name != "month"} == {0}
-    later = [
-        TracedJob(job._replace(submit_time=job.submit_time + 12 * 3600), run_time)
-        for job, run_time in JOBS
-    ]
-    moved = distance(census, census_of(later))
-    assert moved.hour == 1
-    assert {getattr(moved, name) for name in moved.__slots__} - {1} == {0, None}
-
-
-def test_distances_by_hand() -> None:
-    """Cumulative shares 1/2, 1/2, 1 and 0, 2/3, 1; shares apart by 0.1 twice."""
-    assert kolmogorov_smirnov(histogram([1, 3]), histogram([2, 2, 3])) == 0.5
-    assert total_variation((0.5, 0.5, 0), (0.4, 0.5, 0.1)) == pytest.approx(0.1)
-
-
-@given(ones=st.lists(NUMBERS, min_size=1), others=st.lists(NUMBERS, min_size=1))
-def test_kolmogorov_smirnov(ones: list[int], others: list[int]) -> None:
-    """It is symmetric, from 0 to 1, never above the exact one, and exact for small numbers."""
-    one, other = histogram(ones), histogram(others)
-    found = kolmogorov_smirnov(one, other)
-    assert found == kolmogorov_smirnov(other, one)
-    assert 0 <= found <= 1
-    exact = max(
-        abs(sum(a <= x for a in ones) / len(ones) - sum(b <= x for b in others) / len(others))
-        for x in [*ones, *others]
-    )
-    assert found <= exact + 1e-12
-    if max(*ones, *others) < 10:
-        assert found == pytest.approx(exact)
 
 
 @tries(300)

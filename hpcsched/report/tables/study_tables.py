@@ -8,8 +8,17 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from hpcsched.metrics.bootstrap import LEVEL, RESAMPLES, Interval, mean_interval, paired_interval
-from hpcsched.metrics.column_sums import FloatColumn, mean_of, no_less, paired_differences
+from hpcsched.metrics.column_sums import (
+    LEVEL,
+    RESAMPLES,
+    FloatColumn,
+    Interval,
+    mean_interval,
+    mean_of,
+    no_less,
+    paired_differences,
+    paired_interval,
+)
 from hpcsched.metrics.over_time import time_mean, time_quantile
 from hpcsched.report.compared_study import (
     MEANS,

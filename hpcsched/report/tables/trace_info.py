@@ -12,10 +12,8 @@ from hpcsched.workload.job import WaitClass
 from hpcsched.workload.trace_source import TraceAccount
 from hpcsched.workload.trace_statistics import (
     BINS_PER_DECADE,
-    Distance,
     Distribution,
     TraceStatistics,
-    distance,
 )
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -27,12 +25,6 @@ _BINS = (
     f"Quantiles are means of bins. Of whole numbers there are {BINS_PER_DECADE} bins a decade:"
     " within 11 %, exact below 10. Of ratios there are 100 below 1: within 0.01."
 )
-_DISTANCES = (
-    "Total variation: half the sum of the differences of the shares; the share of jobs that would"
-    " have to move. 0: alike, 1: no share in common.",
-    "Kolmogorov-Smirnov: the largest difference of the cumulative shares, by the bins. 0: alike,"
-    " 1: all values of one below all of the other.",
-)
 _SHOWN = 60
 """Maximum number of characters of a malformed record's fault."""
 
@@ -41,23 +33,11 @@ Rows = Iterator[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class TraceInfo:
-    """Statistics of a trace, its account, and its distance from the first; None for the first."""
+    """Statistics of a trace, and the account of its records."""
 
     name: str
     account: TraceAccount
     statistics: TraceStatistics
-    distance: Distance | None = None
-
-
-def trace_infos(
-    traces: Sequence[tuple[str, TraceAccount, TraceStatistics]],
-) -> list[TraceInfo]:
-    """Return the statistics of one or more traces, with their distances from the first."""
-    first = traces[0][2]
-    return [
-        TraceInfo(name, account, statistics, distance(first, statistics) if k else None)
-        for k, (name, account, statistics) in enumerate(traces)
-    ]
 
 
 def trace_table(infos: Sequence[TraceInfo]) -> Table:
@@ -74,7 +54,7 @@ def trace_table(infos: Sequence[TraceInfo]) -> Table:
         rows,
         "traces",
         "Traces",
-        (_BINS, *map(_origin, infos), *(_DISTANCES if len(infos) > 1 else ())),
+        (_BINS, *map(_origin, infos)),
         words=1,
         sections=sections,
         heading=False,
@@ -110,7 +90,6 @@ def trace_content(info: TraceInfo) -> dict[str, Any]:
             "submitted": account.submitted,
         },
         **statistics,
-        "distance_from_first": None if info.distance is None else asdict(info.distance),
     }
 
 
@@ -185,13 +164,9 @@ def _accuracy(info: TraceInfo) -> Rows:
         yield f"ratio, {name}", _number(getattr(accuracy.ratio, name))
 
 
-def _distances(info: TraceInfo) -> Rows:
-    if info.distance is None:
-        return
-    for name, value in asdict(info.distance).items():
-        how = "total variation" if name in ("hour", "weekday", "month") else "Kolmogorov-Smirnov"
-        what = "run time / requested time" if name == "accuracy" else name.replace("_", " ")
-        yield f"{what} ({how})", MISSING if value is None else f"{value:.3f}"
+def _months(info: TraceInfo) -> Rows:
+    cycles = info.statistics.cycles
+    return _bars(MONTHS, cycles.month_shares) if cycles.dated else iter(())
 
 
 _HOURS = [f"{hour:02} h" for hour in range(24)]
@@ -204,12 +179,7 @@ SECTIONS: Mapping[str, Callable[[TraceInfo], Rows]] = {
     "requested times; ratio is run time / requested time": _accuracy,
     "jobs by hour of day": lambda info: _bars(_HOURS, info.statistics.cycles.hour_shares),
     "jobs by weekday": lambda info: _bars(WEEKDAYS, info.statistics.cycles.weekday_shares),
-    "jobs by month": lambda info: (
-        _bars(MONTHS, info.statistics.cycles.month_shares)
-        if info.statistics.cycles.dated
-        else iter(())
-    ),
-    "distance from the first": _distances,
+    "jobs by month": _months,
 }
 """Function that yields the rows of a section, by its title."""
 

@@ -1,7 +1,7 @@
 """Catalogue of logs of the Parallel Workloads Archive, and download of files with their hashes.
 
 The archive is https://www.cs.huji.ac.il/labs/parallel/workload/. A file is put in place when it is
-complete and has the expected hash, together with a file of its own hash.
+complete and has the expected hash.
 """
 
 import hashlib
@@ -85,7 +85,7 @@ def fetch(
     timeout: float = TIMEOUT,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Fetched:
-    """Download a file, and write its SHA-256 beside it; one that exists is checked and left alone.
+    """Download a file; one that exists is checked and left alone.
 
     Parameters
     ----------
@@ -96,16 +96,12 @@ def fetch(
     progress
         Called with the bytes so far and the total, or None if that is unknown.
     """
-    hash_file = path.with_name(f"{path.name}.sha256")
     received = not path.exists()
     part = path.with_name(f".{path.name}.part") if received else path
     try:
         if received:
             path.parent.mkdir(parents=True, exist_ok=True)
             _transfer(address, part, timeout, progress)
-        elif sha256 is None:
-            with suppress(FileNotFoundError, IndexError):
-                sha256 = hash_file.read_text(encoding="utf-8").split()[0]
         with part.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if sha256 not in (None, digest):
@@ -114,7 +110,6 @@ def fetch(
             raise _problem("unexpected-content", str(path), message)
         # The rename is atomic: the target never holds an unchecked or partial file.
         part.replace(path)
-        hash_file.write_text(f"{digest}  {path.name}\n", encoding="utf-8")
     except OSError as error:
         message = f"the file cannot be used: {error.strerror or error}"
         raise _problem("unusable-file", str(path), message) from None

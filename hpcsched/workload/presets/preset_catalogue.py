@@ -123,30 +123,25 @@ def merged(given: Mapping[str, Any], preset: Mapping[str, Any]) -> dict[str, Any
     A given column or constant replaces what the preset says of the same field, and a given request
     or unit what it says of the same resource type. A run time replaces the preset's end time. A
     field that neither names has no column.
-
-    Examples
-    --------
-    >>> merged({"unsorted": "skip"}, {"unsorted": "sort", "times": "iso"})
-    {'unsorted': 'skip', 'times': 'iso'}
     """
     found = {**preset, **given}
-    columns = given.get("columns") or {}
-    constants = {k: v for k, v in (given.get("constants") or {}).items() if v is not None}
-    replaced = {"end_time"} if columns.get("run_time") else set[str]()
-    replaced |= {"run_time"} if columns.get("end_time") else set()
-    for key, others in (("columns", constants), ("constants", columns)):
-        lost = {*others, *replaced}
-        kept = {name: value for name, value in preset.get(key, {}).items() if name not in lost}
-        if kept or given.get(key):
-            found[key] = {**kept, **(given.get(key) or {})}
-    amounts, unit = given.get("requests") or {}, given.get("unit") or {}
-    for key, others in (("requests", unit), ("unit", amounts)):
-        kept = {name: v for name, v in (preset.get(key) or {}).items() if name not in others}
-        if kept or given.get(key):
-            found[key] = {**kept, **(given.get(key) or {})}
-        else:
-            found.pop(key, None)
+    asked = {key: dict(given.get(key) or {}) for key in _BESIDE}
+    columns = asked["columns"]
+    times = {"run_time", "end_time"} if columns.get("run_time") or columns.get("end_time") else ()
+    for key, other in _BESIDE.items():
+        lost = {*times, *(name for name, v in asked[other].items() if v is not None or key in _ALL)}
+        kept = {name: v for name, v in (preset.get(key) or {}).items() if name not in lost}
+        found[key] = {**kept, **asked[key]}
+        if not found[key]:
+            del found[key]
     return found
+
+
+_BESIDE = {"columns": "constants", "constants": "columns", "requests": "unit", "unit": "requests"}
+"""Blocks of parameters, each with that of which a value stands in for one of it."""
+
+_ALL = ("requests", "unit")
+"""Blocks of which null takes the place of the other, too."""
 
 
 def _read(path: Path) -> Preset:

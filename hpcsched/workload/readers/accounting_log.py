@@ -17,9 +17,9 @@ import numpy as np
 from hpcsched._core import Verdict
 from hpcsched.system.system import Request, System
 from hpcsched.workload.job import NUMBERED
-from hpcsched.workload.readers.equal_units import EqualUnits, divided, smallest
 from hpcsched.workload.readers.log_source import REASONS, NamesSeen, Record, RecordSource
 from hpcsched.workload.readers.policies import AccountingLogParams, UnusableError
+from hpcsched.workload.readers.quantities import EqualUnits, divided, smallest
 from hpcsched.workload.readers.text_files import TextLines
 
 JOBS = 10**9
@@ -38,24 +38,12 @@ _FEDERATED = 10**10
 
 
 def job_number(job: int) -> int:
-    """Return the number of a whole job: itself, or 6000001234567890 for 1234567890.
-
-    Examples
-    --------
-    >>> job_number(123), job_number(1234567890)
-    (123, 6000001234567890)
-    """
+    """Return the number of a whole job: itself, or 6000001234567890 for 1234567890."""
     return _part(job, 0, (1, 1), (0, 600_000))
 
 
 def task_number(job: int, task: int) -> int:
-    """Return the number of an array task, from 0: `123_4` is 5000000123.
-
-    Examples
-    --------
-    >>> task_number(123, 4)
-    5000000123
-    """
+    """Return the number of an array task, from 0: `123_4` is 5000000123."""
     return _part(job, task, (TASKS, FEDERATED_TASKS), (1, 600_001))
 
 
@@ -167,13 +155,6 @@ class AccountingLogSource(RecordSource):
 
         The policies decide on resource types that the system lacks, and on rounding: both are noted
         in `changes`, or refused.
-
-        Parameters
-        ----------
-        totals
-            Declared amounts of the whole job, by resource type.
-        nodes
-            Number of its nodes.
         """
         params, types = self._log_params, self.system.resource_types
         asked = {name: amount for name, amount in totals.items() if amount}
@@ -198,15 +179,7 @@ class AccountingLogSource(RecordSource):
         return found
 
     def request_for(self, found: EqualUnits, *, one_unit_per_node: bool) -> Request:
-        """Return the request of a job.
-
-        Parameters
-        ----------
-        found
-            The units of a job.
-        one_unit_per_node
-            Whether each unit needs a node of its own.
-        """
+        """Return the request of a job."""
         unit_request = self.system.request(found.amounts)
         request = Request(found.units, unit_request, one_unit_per_node=one_unit_per_node)
         self.check_room(request, found.amounts)

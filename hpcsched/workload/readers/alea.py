@@ -10,7 +10,7 @@ Source: D. Klusáček, Š. Tóth, G. Podolníková, *Complex Job Scheduling Simu
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Literal, NamedTuple
 
@@ -20,7 +20,7 @@ from pydantic import Field
 from hpcsched._core import Verdict
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import Listed
-from hpcsched.registration import RECORDS_WAITS, Caution, builtin
+from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.system import Request, System
 from hpcsched.workload.job import NUMBERED
 from hpcsched.workload.readers.log_source import (
@@ -62,11 +62,6 @@ class AleaParams(RecordPolicies):
     )
 
 
-def review_alea(params: AleaParams, system: System) -> Iterator[Caution]:
-    """Yield a caution if the header tells another machine than the system."""
-    yield from other_machine(params, system)
-
-
 class NodeRequest(NamedTuple):
     """Request for identical nodes.
 
@@ -99,11 +94,6 @@ def parse_node_request(text: str) -> NodeRequest:
     A request is a list of chunks with `+` between them; a chunk is a number of nodes, the
     processors on each (`ppn`), and properties that the nodes must have (`cl_zewura`) or must not
     have (`^cl_zewura`).
-
-    Examples
-    --------
-    >>> parse_node_request("2:ppn=8").processors
-    8
     """
     body, mark, flags = text.partition("#")
     if mark and flags != "excl":
@@ -145,37 +135,36 @@ def _chunk(text: str, *, exclusive: bool) -> NodeRequest:
     return request._replace(wanted=tuple(sorted(wanted)), unwanted=tuple(sorted(unwanted)))
 
 
-class NodeProperties:
-    """Nodes by the name of a property.
+def node_properties(
+    system: System, listed: Mapping[str, Sequence[str]]
+) -> dict[str, frozenset[int]]:
+    """Return the numbers of nodes by property.
 
     A name is a property in the scenario; or `cl_GROUP`, the nodes of a group; or `nodecpusN`, the
     nodes with N cores; or a node's host name: the group's name with the node's number in the group,
-    counted from 1, and perhaps a domain.
+    counted from 1.
     """
+    known: dict[str, frozenset[int]] = {}
+    first = 0
+    for group in system.groups:
+        nodes = range(first, first + group.count)
+        first += group.count
+        known |= {f"{group.name}{k}": frozenset({node}) for k, node in enumerate(nodes, 1)}
+        known[f"cl_{group.name}"] = frozenset(nodes)
+        alike = f"nodecpus{group.resources.get('core')}"
+        known[alike] = known.get(alike, frozenset()).union(nodes)
+    of_groups = {
+        name: frozenset[int]().union(*(known[f"cl_{group}"] for group in groups))
+        for name, groups in listed.items()
+    }
+    return known | of_groups
 
-    def __init__(self, system: System, listed: Mapping[str, Sequence[str]]) -> None:
-        self._known: dict[str, frozenset[int]] = {}
-        self._hosts: dict[str, range] = {}
-        first = 0
-        for group in system.groups:
-            nodes = range(first, first + group.count)
-            first += group.count
-            self._hosts[group.name] = nodes
-            alike = f"nodecpus{group.resources.get('core')}"
-            self._known[f"cl_{group.name}"] = frozenset(nodes)
-            self._known[alike] = self._known.get(alike, frozenset()).union(nodes)
-        for name, groups in listed.items():
-            self._known[name] = frozenset(node for group in groups for node in self._hosts[group])
 
-    def nodes_with(self, name: str) -> frozenset[int] | None:
-        """Return the numbers of the nodes with a property; None for an unknown name."""
-        if name in self._known:
-            return self._known[name]
-        for group, nodes in self._hosts.items():
-            number = re.fullmatch(rf"{re.escape(group)}([1-9][0-9]{{0,8}})(\..*)?", name)
-            if number and int(number[1]) <= len(nodes):
-                return frozenset({nodes[int(number[1]) - 1]})
-        return None
+def nodes_with(known: Mapping[str, frozenset[int]], name: str) -> frozenset[int] | None:
+    """Return the nodes with a property, or of a host name, maybe with a domain; None for others."""
+    while name not in known and "." in name:
+        name = name.rpartition(".")[0]
+    return known.get(name)
 
 
 _QUEUE_DETAIL = NUMBERED.index("queue")
@@ -189,7 +178,7 @@ _REQUESTS_KEPT = 4096
     AleaParams,
     summary="logs of the Alea simulator: cores and memory, node properties, exclusive use",
     capabilities={RECORDS_WAITS},
-    review=review_alea,
+    review=other_machine,
 )
 class AleaSource(LineSource):
     """Stream of the jobs of a log of the Alea simulator.
@@ -210,7 +199,7 @@ class AleaSource(LineSource):
         super().__init__(params, system)
         self._params = params
         self._check_system()
-        self._properties = NodeProperties(system, params.properties)
+        self._properties = node_properties(system, params.properties)
         self.names = {_QUEUE_DETAIL: NamesSeen("Queue")}
         self._asked = lru_cache(_REQUESTS_KEPT)(self.read_request)
 
@@ -243,7 +232,7 @@ class AleaSource(LineSource):
             requests,
             np.stack((user, group, application, np.full_like(user, -1), partition)),
             np.zeros_like(job_id),
-            named={_QUEUE_DETAIL: lambda k: decoded(lines[k].rsplit(None, 2)[1], self._encoding)},
+            named={_QUEUE_DETAIL: lambda k: decoded(lines[k].rsplit(None, 2)[1])},
         )
 
     def read_request(self, text: bytes, processors: int, memory: int) -> ReadRequest:
@@ -294,7 +283,7 @@ class AleaSource(LineSource):
 
         The second value says whether an unknown property was ignored.
         """
-        found = {name: self._properties.nodes_with(name) for name in asked.wanted + asked.unwanted}
+        found = {name: nodes_with(self._properties, name) for name in asked.wanted + asked.unwanted}
         known = {name: nodes for name, nodes in found.items() if nodes is not None}
         unknown = [name for name in found if name not in known]
         if unknown and self._params.unknown_property != "ignore":

@@ -3,8 +3,7 @@
 A workload has `jobs`, each with `id`, `subtime` (when it is submitted), `res` (how many resources
 it asks for), maybe `walltime`, and the name of a profile; and `profiles`, of which those of type
 `delay` (`DelayProfile` in later versions) say how long a job runs. Homogeneous parallel tasks say
-it for machines of a declared speed. Other keys are amounts of shared resources, if a scenario says
-so, and are not used otherwise.
+it for machines of a declared speed. Other keys are not used.
 
 Source: the pages on workloads of Batsim's documentation; P.-F. Dutot, M. Mercier, M. Poquet and
 O. Richard, *Batsim: a Realistic Language-Independent Resources and Jobs Management Systems
@@ -24,7 +23,7 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import UnitAmounts
 from hpcsched.registration import builtin
 from hpcsched.system.system import Request, System
-from hpcsched.workload.readers.log_source import Record, RecordSource, check_draws, check_types
+from hpcsched.workload.readers.log_source import Record, RecordSource, check_types
 from hpcsched.workload.readers.policies import (
     FRACTIONS,
     FractionalSeconds,
@@ -54,9 +53,9 @@ class BatsimFile:
         Content of the jobs.
     """
 
-    def __init__(self, path: Path, encoding: str = "utf-8") -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._text = read_text(path, encoding)
+        self._text = read_text(path)
         try:
             content = _DECODER.decode(self._text)
         except json.JSONDecodeError as error:
@@ -146,11 +145,6 @@ class BatsimParams(RecordPolicies):
         " time of a homogeneous parallel task is its operations / speed. Its communication takes"
         " no time, which is counted as a clipping.",
     )
-    shared_requests: dict[str, str] = Field(
-        default_factory=dict,
-        description="For each shared resource, the key of a job with the amount that the whole job"
-        " uses; a job without the key uses none.",
-    )
 
 
 @builtin(
@@ -168,18 +162,11 @@ class BatsimSource(RecordSource):
     """
 
     def __init__(self, params: BatsimParams, system: System) -> None:
-        self._file = BatsimFile(Path(params.path), params.encoding)
+        self._file = BatsimFile(Path(params.path))
         super().__init__(params, system, self._file)
         self._params = params
         check_types(system, params.unit, self.lines.path, "trace.unit")
         self._unit_request = self.uniform_request = system.request(params.unit)
-        shared = params.shared_requests
-        known = check_draws(system, shared, self.lines.path, "trace.shared_requests")
-        for name in (name for name in shared if name not in known):
-            there = f"there are: {', '.join(sorted(known))}" if known else "it has none"
-            message = f"the system has no shared resource called {name!r}; {there}"
-            place, key = Place(str(self._file.path)), f"trace.shared_requests.{name}"
-            raise InputError(Finding("unknown-shared-resource", message, place, key=key))
 
     def parse(self, line: Any) -> Record:
         """Return the content of an object under `jobs`."""
@@ -192,18 +179,12 @@ class BatsimSource(RecordSource):
         if units < 1:
             raise ValueError("res: expected at least 1")
         run_time = self._run_time(line, units)
-        return Record(job_id, submit_time, run_time, wanted, lambda: self._request(line, units))
+        return Record(job_id, submit_time, run_time, wanted, lambda: self._request(units))
 
-    def _request(self, job: dict[str, Any], units: int) -> Request:
+    def _request(self, units: int) -> Request:
         request = Request(units, self._unit_request)
         self.check_room(request, self._params.unit)
-        amounts = (
-            (name, _value(job, key, whole_number))
-            for name, key in self._params.shared_requests.items()
-            if job.get(key) is not None
-        )
-        shared = tuple((name, amount) for name, amount in amounts if amount > 0)
-        return request._replace(shared_requests=shared)
+        return request
 
     def _job_id(self, job: dict[str, Any]) -> int:
         if self._params.job_ids == "position":
@@ -242,9 +223,9 @@ class BatsimSource(RecordSource):
         raise UnusableError("other_profile", message)
 
 
-def ids_are_numbers(path: Path, encoding: str) -> bool:
+def ids_are_numbers(path: Path) -> bool:
     """Return whether at least half of the jobs of a workload have ids with numbers of their own."""
-    jobs = BatsimFile(path, encoding).jobs
+    jobs = BatsimFile(path).jobs
     ids = (job.get("id") for job in jobs if isinstance(job, dict))
     found = (_NUMBER_IN_ID.fullmatch(str(one)) for one in ids)
     return 2 * len({int(match[1]) for match in found if match}) >= len(jobs)

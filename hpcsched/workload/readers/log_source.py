@@ -133,13 +133,7 @@ class Block:
     wait: Callable[[int], int] | None = None
 
     def columns(self, rows: IntArray, numbers: "RequestNumbers") -> "JobColumns":
-        """Return the jobs of some of the records.
-
-        Parameters
-        ----------
-        numbers
-            Numbering of the unit requests of the whole trace.
-        """
+        """Return the jobs of some of the records."""
         # Here and below: it takes its time, and to check a scenario needs no columns.
         import pyarrow as pa  # noqa: PLC0415
 
@@ -180,13 +174,7 @@ class Block:
 
 
 class NamesSeen:
-    """Numbers of names, from 1 in the order of their first occurrence.
-
-    Parameters
-    ----------
-    kind
-        Kind of name, as header comments of the Parallel Workloads Archive write it (`Partition`).
-    """
+    """Numbers of names, from 1 in the order of their first occurrence."""
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
@@ -504,13 +492,7 @@ class LogSource(ABC):
         self._changes.setdefault(record, []).append(change)
 
     def check_room(self, request: Request, amounts: Mapping[str, int]) -> None:
-        """Raise UnusableError if a job's units do not fit on the idle system.
-
-        Parameters
-        ----------
-        amounts
-            Declared amounts of a unit.
-        """
+        """Raise UnusableError if a job's units do not fit on the idle system."""
         try:
             room = idle_room(self._system, request).units
         except ValueError as error:
@@ -566,19 +548,6 @@ _FIRST_CHUNK, _LARGEST_CHUNK = 64, 4096
 """Numbers of records that are parsed before the policies are applied to them."""
 
 
-class RecordReader(LogReader, Protocol):
-    """Reader of the records of a log."""
-
-    def records(self) -> Any:
-        """Yield the number of the line or row, and the content, of each record from the first on.
-
-        Raises
-        ------
-        InputError
-            If the log cannot be read or is damaged.
-        """
-
-
 class Record(NamedTuple):
     """Record of a log that is parsed by itself; times in seconds, -1 where a number is not given.
 
@@ -628,7 +597,7 @@ class RecordSource(LogSource):
 
     position = 0
 
-    def __init__(self, policies: RecordPolicies, system: System, records: RecordReader) -> None:
+    def __init__(self, policies: RecordPolicies, system: System, records: Any) -> None:
         super().__init__(policies, system, records)
         self.changes: list[str] = []
         self._records = records

@@ -60,11 +60,6 @@ def parse_select(text: str, resources: frozenset[str]) -> list[Chunk]:
     """Return the chunks of a request such as `2:ncpus=8:mem=16gb:ngpus=1+1:ncpus=4`.
 
     A chunk without `ncpus` requests 1 core.
-
-    Parameters
-    ----------
-    resources
-        Resources to read; other entries, such as `mpiprocs` or `host`, are ignored.
     """
     return [_chunk(part, resources, nodes=False) for part in text.split("+")]
 
@@ -74,11 +69,6 @@ def parse_nodes(text: str, resources: frozenset[str]) -> list[Chunk]:
 
     `ppn` becomes `ncpus`, and `gpus` and `mics` become `ngpus` and `nmics`. Properties of nodes,
     and names in place of their number, are ignored.
-
-    Parameters
-    ----------
-    resources
-        Resources to read, by the names of PBS Professional.
     """
     # What follows '#' is about the whole request, such as '#excl'.
     body = text.partition("#")[0]
@@ -112,13 +102,7 @@ def _chunk(text: str, resources: frozenset[str], *, nodes: bool) -> Chunk:
 
 
 def parse_size(text: str) -> int:
-    """Return a size such as `16gb`, `4000kb` or `512` (bytes) in bytes; `w` is for words.
-
-    Examples
-    --------
-    >>> parse_size("16gb"), parse_size("1kw")
-    (17179869184, 8192)
-    """
+    """Return a size such as `16gb`, `4000kb` or `512` (bytes) in bytes; `w` is for words."""
     match = _SIZE.fullmatch(text)
     if match is None:
         raise ValueError(f"expected an amount of memory such as 16gb, found {text!r}")
@@ -232,17 +216,10 @@ class PbsAccountingSource(AccountingLogSource):
 
     Users, groups (accounts where there are none) and queues are numbered from 1 as they appear;
     `comments` name them.
-
-    Parameters
-    ----------
-    params
-        The log and its policies.
-    system
-        The system that requests are expressed for.
     """
 
     def __init__(self, params: PbsAccountingParams, system: System) -> None:
-        lines = TextLines(Path(params.path), params.encoding)
+        lines = TextLines(Path(params.path))
         super().__init__(params, lines, system)
         self._params = params
         self._types = {**_TAKEN_FOR, **params.resource_types}

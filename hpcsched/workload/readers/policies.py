@@ -1,9 +1,8 @@
 """Policies for records that cannot be used as they are, and the errors that invoke them."""
 
-from contextlib import suppress
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from hpcsched.parameters import InputPath, OneInputFile, Params, PositiveDuration
 
@@ -12,17 +11,6 @@ FRACTIONS = (
     "Policy for a time that is no whole number of seconds; `outward` rounds instants down and"
     " durations up, which is counted as a clipping."
 )
-
-
-def _known_encoding(name: str) -> str:
-    with suppress(LookupError, ValueError):
-        if "a1\n".encode(name) == b"a1\n":
-            return name
-    raise ValueError(f"expected an encoding such as utf-8 or latin-1, found {name!r}")
-
-
-TextEncodingName = Annotated[str, AfterValidator(_known_encoding)]
-"""Name of a text encoding of Python that extends ASCII."""
 
 
 class RecordPolicies(Params):
@@ -61,11 +49,6 @@ class RecordPolicies(Params):
         " no submit time, a time that no job can have, a job number seen before.",
     )
     fractional_seconds: FractionalSeconds = Field("error", description=FRACTIONS)
-    encoding: TextEncodingName = Field(
-        "utf-8",
-        description="Encoding of a text log, such as latin-1; bytes that are none of its letters"
-        " are escaped.",
-    )
 
 
 class AccountingLogParams(RecordPolicies):

@@ -2,11 +2,16 @@
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
 from fractions import Fraction
+from functools import lru_cache
+from math import gcd
+from typing import Literal, NamedTuple
 
 from hpcsched.parameters import LARGEST
+from hpcsched.system.space import units_on_idle
+from hpcsched.system.system import Request, System
 from hpcsched.workload.readers.policies import FractionalSeconds, UnusableError
 
 # int() and float() take more than digits: `1_0`, `nan`, digits of other scripts.
@@ -33,13 +38,7 @@ def parse_count(text: str, what: str) -> int:
 
 
 def exact_number(value: object) -> int | Fraction:
-    """Return a number given as a number or as text, as it is written: sums of decimals are exact.
-
-    Examples
-    --------
-    >>> exact_number("0.1") + exact_number(0.2)
-    Fraction(3, 10)
-    """
+    """Return a number, given as one or as text, as it is written: sums of decimals are exact."""
     # True is an int in Python.
     if isinstance(value, int | Fraction) and not isinstance(value, bool):
         return value
@@ -53,13 +52,7 @@ def exact_number(value: object) -> int | Fraction:
 
 
 def whole_number(value: object) -> int:
-    """Return a whole number given as int, as float (`4.0`) or as text; -1 for any below 0.
-
-    Examples
-    --------
-    >>> whole_number("4.0"), whole_number(-7)
-    (4, -1)
-    """
+    """Return a whole number given as int, as float (`4.0`) or as text; -1 for any below 0."""
     number = exact_number(value)
     if not isinstance(number, int):
         raise ValueError(f"expected a whole number, found {_shown(value)}")
@@ -67,13 +60,7 @@ def whole_number(value: object) -> int:
 
 
 def scaled(value: object, factor: Fraction) -> int:
-    """Return a number × a factor, rounded up; -1 for any below 0.
-
-    Examples
-    --------
-    >>> scaled("1.5", Fraction(60)), scaled(50, Fraction(1, 100)), scaled(-1, Fraction(1, 1000))
-    (90, 1, -1)
-    """
+    """Return a number × a factor, rounded up; -1 for any below 0."""
     number = exact_number(value)
     # A small negative number would be rounded up to 0, which is a value.
     return -1 if number < 0 else _bounded(math.ceil(number * factor))
@@ -182,3 +169,105 @@ def unix_time(moment: datetime, zone: tzinfo | None = None) -> int | Fraction:
 def in_seconds(span: timedelta) -> int | Fraction:
     """Return the seconds of a time span."""
     return exact_number(Fraction(span // _MICROSECOND, 10**6))
+
+
+_DIVISIBLE = "mem"
+"""Resource type that any number of units can share, rounded up: bytes, of which there are many."""
+
+
+class EqualUnits(NamedTuple):
+    """Equal units of a job.
+
+    Attributes
+    ----------
+    units
+        Number of units.
+    amounts
+        Declared amounts of each unit.
+    uneven
+        Whether the nodes of the log cannot have had these amounts.
+    per_node
+        Whether each unit stands for one node of the log.
+    """
+
+    units: int
+    amounts: dict[str, int]
+    uneven: bool = False
+    per_node: bool = False
+
+
+def on_nodes(amounts: Mapping[str, int], nodes: int) -> EqualUnits:
+    """Return one unit for each node, with amounts rounded up where they cannot be divided equally.
+
+    Memory is rounded up to whole bytes, which does not count as uneven.
+
+    Parameters
+    ----------
+    amounts
+        Declared amounts of the whole job.
+    nodes
+        Number of nodes, at least 1.
+    """
+    shared = {name: -(-amount // nodes) for name, amount in amounts.items()}
+    uneven = any(amount % nodes for name, amount in amounts.items() if name != _DIVISIBLE)
+    return EqualUnits(nodes, shared, uneven, per_node=True)
+
+
+def smallest(amounts: Mapping[str, int]) -> EqualUnits:
+    """Return the largest possible number of equal units: 8 cores and 2 GPUs make 2 units."""
+    units = gcd(*(amount for name, amount in amounts.items() if name != _DIVISIBLE))
+    return EqualUnits(units, {name: -(-amount // units) for name, amount in amounts.items()})
+
+
+def divided(
+    amounts: Mapping[str, int],
+    parts: int,
+    policy: Literal["spread", "up", "skip", "error"],
+    what: Literal["nodes", "units"],
+) -> EqualUnits:
+    """Return the units of a job on its nodes; the policy decides on an uneven division.
+
+    `spread` makes the smallest units, `up` rounds up. Otherwise UnusableError is raised, with the
+    reason `uneven_nodes` or `uneven_units`.
+    """
+    found = on_nodes(amounts, parts)
+    if not found.uneven or policy == "up":
+        return found
+    if policy == "spread":
+        return smallest(amounts)._replace(uneven=True)
+    told = ", ".join(f"{n} {name}" for name, n in amounts.items() if n and name != _DIVISIBLE)
+    raise UnusableError(f"uneven_{what}", f"{told} cannot be shared equally among {parts} {what}")
+
+
+def processors_per_node(system: System, request: tuple[int, ...]) -> int:
+    """Return the number of processors with this request that fit on a node of the largest group.
+
+    The largest group is that with the most nodes, the first among equals.
+    """
+    largest = max(range(len(system.groups)), key=lambda k: system.groups[k].count)
+    first = sum(group.count for group in system.groups[:largest])
+    return int(units_on_idle(system, Request(1, request))[first])
+
+
+@lru_cache(maxsize=4096)
+def whole_nodes(processors: int, per_node: int) -> tuple[int, int]:
+    """Pack processors into units that fill whole nodes where possible.
+
+    A unit has a whole node's processors if the request is a multiple of them, and otherwise the
+    largest number that divides the request and fits on a node.
+
+    Parameters
+    ----------
+    processors
+        Number of requested processors, at least 1.
+    per_node
+        Number of processors of a node, at least 1.
+
+    Examples
+    --------
+    >>> [whole_nodes(n, 20) for n in (40, 30, 7, 23)]
+    [(2, 20), (2, 15), (1, 7), (23, 1)]
+    """
+    # Largest divisor first; 1 divides every number, so that there always is one.
+    size = next(d for d in range(min(processors, per_node), 0, -1) if processors % d == 0)
+    return processors // size, size

@@ -12,13 +12,11 @@ from pydantic import Field
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import Duration, OneInputFile, Params
-from hpcsched.paths import open_file
 from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.system import System
-from hpcsched.workload.job import BOUNDS, NUMBERED, Job, TimeBounds, TracedJob, bounded_request
+from hpcsched.workload.job import BOUNDS, NUMBERED, Job, TracedJob, bounded_request
 from hpcsched.workload.trace_source import TraceAccount
 
-_PARQUET = b"PAR1"
 _COLUMNS = (
     "job_id",
     "submit_time",
@@ -67,17 +65,6 @@ class RunSource:
         self.account = TraceAccount()
         self.fraction_read: float | None = None
         self._waits: dict[int, int] | None = None
-        self._check_file()
-
-    def _check_file(self) -> None:
-        """Check that the file is a table of Parquet; its jobs are read later."""
-        try:
-            with open_file(self._path) as file:
-                beginning = file.read(len(_PARQUET))
-        except OSError as error:
-            raise self._fault(f"it cannot be read: {error.strerror}") from error
-        if beginning != _PARQUET:
-            raise self._fault("expected the jobs.parquet of a run, found no Parquet file")
 
     @property
     def files(self) -> Sequence[Path]:
@@ -93,7 +80,6 @@ class RunSource:
     def jobs(self) -> Iterator[TracedJob]:
         """Yield the jobs by submit time and number."""
         self.account = TraceAccount()
-        bounds = TimeBounds()
         for row in self._rows():
             self.account.read += 1
             if row["run_time"] is None:
@@ -108,12 +94,7 @@ class RunSource:
             # A live run learns of submissions and ends at its next poll, later by this time.
             row["run_time"] += self._noticed_after
             row["submit_time"] += self._noticed_after
-            traced = _traced(row, self._system)
-            try:
-                bounds.check(traced)
-            except ValueError as error:
-                raise self._fault(f"job {traced.job.job_id}: {error}") from None
-            yield traced
+            yield _traced(row, self._system)
 
     def _rows(self) -> list[dict[str, Any]]:
         import pyarrow as pa  # noqa: PLC0415 (it takes its time, and few traces need it)

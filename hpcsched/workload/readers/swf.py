@@ -32,7 +32,6 @@ from hpcsched.errors import InputError
 from hpcsched.parameters import LARGEST, UnitAmounts
 from hpcsched.registration import RECORDS_WAITS, Caution, builtin
 from hpcsched.system.system import IntArray, Request, System
-from hpcsched.workload.readers.equal_units import processors_per_node, whole_nodes
 from hpcsched.workload.readers.log_source import (
     NO_REQUEST,
     Block,
@@ -43,7 +42,7 @@ from hpcsched.workload.readers.log_source import (
     check_types,
 )
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
-from hpcsched.workload.readers.quantities import WholeSeconds
+from hpcsched.workload.readers.quantities import WholeSeconds, processors_per_node, whole_nodes
 from hpcsched.workload.readers.text_files import (
     LONGEST,
     check_length,
@@ -76,9 +75,8 @@ class SwfLines:
         Header comments: `;` lines before the first record.
     """
 
-    def __init__(self, path: Path, encoding: str = "utf-8") -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._encoding = encoding
         self.comments: list[str] = []
         self._raw: IO[bytes] | None = None
         self._size = 0
@@ -117,15 +115,15 @@ class SwfLines:
             check_length(line, self.path, len(lines) + 1)
             lines.append(line)
             if line[:1] == b";":
-                self.comments.append(decoded(line[1:], self._encoding).strip())
+                self.comments.append(decoded(line[1:]).strip())
             elif line.strip():
                 break
         return b"".join(lines)
 
 
-def header_of(path: Path, encoding: str = "utf-8") -> list[str]:
+def header_of(path: Path) -> list[str]:
     """Return the header comments of a log; empty if it cannot be read."""
-    lines = SwfLines(path, encoding)
+    lines = SwfLines(path)
     # The run will say what is wrong.
     with suppress(InputError):
         lines.read_header()
@@ -156,13 +154,7 @@ class HeaderMachine(NamedTuple):
 
 
 def header_machine(comments: Sequence[str]) -> HeaderMachine:
-    """Return the machine that header comments state.
-
-    Examples
-    --------
-    >>> header_machine(["MaxNodes: 16", "MaxProcs: 128"])
-    HeaderMachine(nodes=16, processors=128)
-    """
+    """Return the machine that header comments state."""
     text = "\n".join(comments)
     found = (re.search(rf"{key}:\s*(\d+)", text) for key in ("MaxNodes", "MaxProcs"))
     return HeaderMachine(*(int(match[1]) if match else 0 for match in found))
@@ -178,7 +170,7 @@ def other_machine(policies: RecordPolicies, system: System, cores: int = 1) -> I
     cores
         Cores of a processor; 0 if unknown.
     """
-    stated = header_machine(header_of(Path(policies.path), policies.encoding))
+    stated = header_machine(header_of(Path(policies.path)))
     processors = system.declared(system.totals).get("core", 0) // cores if cores else 0
     # A node for each processor is a machine whose nodes nobody knows: only processors compare.
     only_processors = system.node_count == processors == stated.processors
@@ -250,8 +242,7 @@ class LineSource(LogSource):
     """Fields that are read as numbers, from 0, `[F]`."""
 
     def __init__(self, policies: RecordPolicies, system: System) -> None:
-        self._swf_lines = SwfLines(Path(policies.path), policies.encoding)
-        self._encoding = policies.encoding
+        self._swf_lines = SwfLines(Path(policies.path))
         super().__init__(policies, system, self._swf_lines)
         self._swf_lines.read_header()  # so that a file that cannot be read is known at once
 
@@ -299,7 +290,7 @@ class LineSource(LogSource):
                 else:
                     found.append(int(field))
         except ValueError:
-            shown = decoded(field[:40], self._encoding)
+            shown = decoded(field[:40])
             raise UnusableError("malformed", f"expected whole numbers, found {shown!r}") from None
         if max(found) > LARGEST:
             raise UnusableError("malformed", f"expected numbers up to {LARGEST}")
@@ -351,9 +342,9 @@ def parted(amounts: Mapping[str, int], system: System) -> tuple[dict[str, int], 
     return of_nodes, {name: amount for name, amount in amounts.items() if name in shared_resources}
 
 
-def types_in_records(path: Path, encoding: str) -> list[str]:
+def types_in_records(path: Path) -> list[str]:
     """Return the resource types with amounts in a log's records; empty if the log is missing."""
-    return declared_types(header_of(path, encoding))
+    return declared_types(header_of(path))
 
 
 def declared_types(comments: Sequence[str]) -> list[str]:
@@ -495,7 +486,7 @@ class SwfSource(LineSource):
 
     def _name(self, line: bytes) -> str | None:
         field = line.rsplit(None, 1)[-1]
-        return None if field == NO_NAME else decoded(field, self._encoding)
+        return None if field == NO_NAME else decoded(field)
 
     def _request(self, processors: int, *numbers: int) -> ReadRequest:
         """Return the request of a job by its processors, its memory and its declared amounts."""

@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, cast
 from zoneinfo import ZoneInfo
 
 from pydantic import (
@@ -35,7 +35,6 @@ from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.system import Request, System
 from hpcsched.workload.job import BOUNDS, NUMBERED
 from hpcsched.workload.presets.preset_catalogue import columns_of, find_preset, merged, read_presets
-from hpcsched.workload.readers.equal_units import EqualUnits, divided
 from hpcsched.workload.readers.log_source import NamesSeen, Record, RecordSource, check_types
 from hpcsched.workload.readers.policies import (
     FRACTIONS,
@@ -45,6 +44,8 @@ from hpcsched.workload.readers.policies import (
     UnusableError,
 )
 from hpcsched.workload.readers.quantities import (
+    EqualUnits,
+    divided,
     in_seconds,
     iso_instant,
     scaled,
@@ -57,7 +58,6 @@ from hpcsched.workload.trace_calendar import TimeZoneName
 _Column = Annotated[str, Field(min_length=1)]
 
 Label = Literal["user", "group", "application", "queue", "partition"]
-LABELS: tuple[Label, ...] = ("user", "group", "application", "queue", "partition")
 
 NumberField = Literal[
     "job_id", "submit_time", "start_time", "end_time", "run_time", "requested_time", "units",
@@ -73,15 +73,9 @@ class TableColumns(Params):
     prevents that.
     """
 
-    job_id: _Column | None = Field(
-        None, description="The job's number; without it, rows are numbered from 1."
-    )
+    job_id: _Column | None = Field(None, description="Number of the job; by default the row's.")
     submit_time: _Column | None = Field(None, description="Submit time.")
-    start_time: _Column | None = Field(
-        None,
-        description="Start time; used with end_time if no run_time is named, and for recorded wait"
-        " times.",
-    )
+    start_time: _Column | None = Field(None, description="Start time, also of recorded waits.")
     end_time: _Column | None = Field(None, description="End time.")
     run_time: _Column | None = Field(None, description="Run time, in seconds.")
     requested_time: _Column | None = Field(None, description="The user's limit, in seconds.")
@@ -94,19 +88,10 @@ class TableColumns(Params):
     queue_name: _Column | None = Field(None, description="Name of the queue.")
     partition_name: _Column | None = Field(None, description="Name of the partition.")
     name: _Column | None = Field(None, description="The job's name.")
-    node_groups: _Column | None = Field(
-        None,
-        description="Node groups on which the job may run; a list, or names separated by spaces.",
-    )
-    allowed_nodes: _Column | None = Field(
-        None, description="Numbers of the nodes on which the job may run, in the same forms."
-    )
-    exclusive: _Column | None = Field(
-        None, description="Exclusive use of the nodes: true or false, 1 or 0."
-    )
-    one_unit_per_node: _Column | None = Field(
-        None, description="One unit per node, in the same forms."
-    )
+    node_groups: _Column | None = Field(None, description="Allowed node groups: list or words.")
+    allowed_nodes: _Column | None = Field(None, description="Numbers of allowed nodes, likewise.")
+    exclusive: _Column | None = Field(None, description="Exclusive use: true or false, 1 or 0.")
+    one_unit_per_node: _Column | None = Field(None, description="One unit per node, likewise.")
 
     @model_serializer(mode="wrap")
     def _given(self, dump: SerializerFunctionWrapHandler) -> dict[str, str | None]:
@@ -304,61 +289,6 @@ def given_value(value: Any) -> Any:
     return value
 
 
-class TableAmounts:
-    """Columns with amounts, and the units of a job.
-
-    Attributes
-    ----------
-    by_type
-        Column of each resource type that has one, with its unit.
-    unit
-        Amounts of each unit of types without a column.
-    """
-
-    def __init__(self, params: TableParams, names: Sequence[str]) -> None:
-        self._params = params
-        requests = params.requests
-        if requests is None:
-            types = {
-                n.removeprefix(REQUEST_PREFIX): n for n in names if n.startswith(REQUEST_PREFIX)
-            }
-            requests = {name: n for name, n in types.items() if name not in (params.unit or ())}
-        self.by_type = {
-            resource_type: TableAmount(column=asked) if isinstance(asked, str) else asked
-            for resource_type, asked in requests.items()
-            if asked is not None
-        }
-        self.unit: Mapping[str, int] = params.unit or ({} if self.by_type else {"core": 1})
-
-    def units_of(self, row: _Row, units: int) -> EqualUnits:
-        """Return the units of a row's job."""
-        asked = {name: self._amount(row, amount) for name, amount in self.by_type.items()}
-        if not any((*asked.values(), *self.unit.values())):
-            raise ValueError("a unit must ask for at least one resource type")
-        found = EqualUnits(units, asked, per_node=True)
-        if self._params.amounts == "job":
-            found = divided(asked, units, self._params.uneven_units, "units")
-        return found._replace(amounts={**self.unit, **found.amounts})
-
-    def _amount(self, row: _Row, asked: TableAmount) -> int:
-        value = given_value(row[asked.column])
-        factor = 1 if asked.times is None else given_value(row[asked.times])
-        if value is None or factor is None:
-            if self._params.missing_request == "zero":
-                return 0
-            raise UnusableError("missing_request", f"column {asked.column!r}: no amount is given")
-        try:
-            if asked.times is None and asked.unit == asked.per:
-                amount = whole_number(value)
-            else:
-                amount = scaled(value, whole_number(factor) * Fraction(asked.unit, asked.per))
-        except ValueError as error:
-            raise ValueError(f"column {asked.column!r}: {error}") from None
-        if amount < 0:
-            raise ValueError(f"column {asked.column!r}: expected 0 or more")
-        return amount
-
-
 _SECONDS = {"ms": Fraction(1, 1000), "s": Fraction(1), "min": Fraction(60), "h": Fraction(3600)}
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
 
@@ -383,9 +313,6 @@ class TableSource(RecordSource):
         self._rows = rows_of(params)
         super().__init__(params, system, self._rows)
         self._params = params
-        self._not_given: Mapping[str, set[str]] = {
-            field: set(map(str, found)) for field, found in params.not_given.items()
-        }
         self._zone = None if params.time_zone is None else ZoneInfo(params.time_zone)
         self._groups = frozenset(group.name for group in system.groups)
         if params.preset is not None:
@@ -393,15 +320,22 @@ class TableSource(RecordSource):
             self._check_there(columns_of(params.model_dump()), "trace.preset", reads)
         self._columns = self._columns_by_field()
         self._amounts = self._columns_by_type()
+        self._unit = params.unit or ({} if self._amounts else {"core": 1})
+        check_types(system, self._unit, self.lines.path, "trace.unit")
+        self._readers: Mapping[str, Callable[[Any], int]] = {
+            **dict.fromkeys(("submit_time", "start_time", "end_time"), self._instant),
+            "run_time": self._duration(params.durations.run_time),
+            "requested_time": self._duration(params.durations.requested_time),
+        }
+        amounts = self._amounts.values()
         self._rows.wanted = [
             *self._columns.values(),
-            *(one.column for one in self._amounts.by_type.values()),
-            *(one.times for one in self._amounts.by_type.values() if one.times is not None),
+            *(name for one in amounts for name in (one.column, one.times) if name is not None),
             *([] if params.not_ended is None else [params.not_ended.column]),
         ]
         bound = {column.name for column in BOUNDS} & self._columns.keys()
-        if not (self._amounts.by_type or bound or params.constants.one_unit_per_node):
-            self.uniform_request = system.request(self._amounts.unit)
+        if not (self._amounts or bound or params.constants.one_unit_per_node):
+            self.uniform_request = system.request(self._unit)
 
     @property
     def comments(self) -> Sequence[str]:
@@ -424,57 +358,82 @@ class TableSource(RecordSource):
     def parse(self, line: Any) -> Record:
         """Return the content of a row."""
         values = self._rows.values(line)
-        ended = self._params.not_ended
+        ended, named = self._params.not_ended, self._params.named
         if ended is not None and str(values[ended.column]).strip() in ended.values:
             state = str(values[ended.column])[:40]
             raise SetAsideError("not_ended", f"the job's state is {state!r}")
         row = {field: values[column] for field, column in self._columns.items()}
-        submit_time = self._number(row, "submit_time", self._instant)
-        # Numbered by row of the file, skipped rows included, so that a number leads to its row.
-        job_id = self._number(row, "job_id", whole_number) if "job_id" in row else self.position
-        limit = self._params.constants.requested_time
-        wait = -1
+        submit_time = self._number(row, "submit_time")
+        limit, wait = self._params.constants.requested_time, -1
         rounded = self.seconds.rounded
         with suppress(UnusableError, ValueError):  # without a start, there is no wait
-            if (began := self._number(row, "start_time", self._instant)) >= 0:
+            if (began := self._number(row, "start_time")) >= 0:
                 wait = began - submit_time
         self.seconds.rounded = rounded
         return Record(
-            job_id,
+            # Numbered by row of the file, skipped rows included, so that a number leads to its row.
+            self._number(row, "job_id") if "job_id" in row else self.position,
             submit_time,
             self._run_time(row),
-            self._duration(row, "requested_time") if limit is None else limit,
+            self._number(row, "requested_time") if limit is None else limit,
             lambda: self._request(row, values),
-            [self._label(row, label) for label in LABELS],
+            [self._label(row, label) for label in NUMBERED],
             [
                 self._text(row, "name"),
-                self._text(row, "queue" if "queue" in self._params.named else "queue_name"),
-                self._text(
-                    row, "partition" if "partition" in self._params.named else "partition_name"
-                ),
+                self._text(row, "queue" if "queue" in named else "queue_name"),
+                self._text(row, "partition" if "partition" in named else "partition_name"),
             ],
             wait,
         )
 
     def _request(self, row: _Row, values: _Row) -> Request:
-        units = self._params.constants.units or self._number(row, "units", whole_number)
+        constants = self._params.constants
+        units = constants.units or self._number(row, "units")
         if units == -1:
             raise UnusableError("missing_units", "no number of units is given")
         if units < 1:
             raise self._malformed("units", "expected at least 1")
-        found = self._amounts.units_of(values, units)
-        apart = found.per_node and self._params.constants.one_unit_per_node is True
+        found = self.units_of(values, units)
         request = Request(
             units=found.units,
             unit_request=self.system.request(found.amounts),
             node_groups=self._node_groups(row),
             allowed_nodes=self._allowed_nodes(row),
             exclusive=self._truth(row, "exclusive"),
-            one_unit_per_node=self._truth(row, "one_unit_per_node") or apart,
+            one_unit_per_node=self._truth(row, "one_unit_per_node")
+            or (found.per_node and constants.one_unit_per_node is True),
         )
         self.check_room(request, found.amounts)
         self.changes += ["uneven_units"] * found.uneven
         return request
+
+    def units_of(self, values: _Row, units: int) -> EqualUnits:
+        """Return the units of a row's job."""
+        asked = {name: self._amount(values, amount) for name, amount in self._amounts.items()}
+        if not any((*asked.values(), *self._unit.values())):
+            raise ValueError("a unit must ask for at least one resource type")
+        found = EqualUnits(units, asked, per_node=True)
+        if self._params.amounts == "job":
+            found = divided(asked, units, self._params.uneven_units, "units")
+        return found._replace(amounts={**self._unit, **found.amounts})
+
+    def _amount(self, values: _Row, asked: TableAmount) -> int:
+        value = given_value(values[asked.column])
+        factor = 1 if asked.times is None else given_value(values[asked.times])
+        if value is None or factor is None:
+            if self._params.missing_request == "zero":
+                return 0
+            raise UnusableError("missing_request", f"column {asked.column!r}: no amount is given")
+        try:
+            if asked.times is None and asked.unit == asked.per:
+                amount = whole_number(value)
+            else:
+                amount = scaled(value, whole_number(factor) * Fraction(asked.unit, asked.per))
+            if amount < 0:
+                raise ValueError("expected 0 or more")
+        except ValueError as error:
+            raise ValueError(f"column {asked.column!r}: {error}") from None
+        return amount
 
     # What the columns are.
 
@@ -513,18 +472,26 @@ class TableSource(RecordSource):
             raise InputError(findings)
         return columns
 
-    def _columns_by_type(self) -> TableAmounts:
+    def _columns_by_type(self) -> dict[str, TableAmount]:
         """Return the columns of resource types; each is one of the system."""
-        amounts = TableAmounts(self._params, self._rows.names)
-        for resource_type, asked in amounts.by_type.items():
+        requests = self._params.requests
+        if requests is None:
+            names = [name for name in self._rows.names if name.startswith(REQUEST_PREFIX)]
+            types = {name.removeprefix(REQUEST_PREFIX): name for name in names}
+            requests = {t: name for t, name in types.items() if t not in (self._params.unit or ())}
+        amounts = {
+            resource_type: TableAmount(column=asked) if isinstance(asked, str) else asked
+            for resource_type, asked in requests.items()
+            if asked is not None
+        }
+        for resource_type, asked in amounts.items():
             named = [name for name in (asked.column, asked.times) if name is not None]
             self._check_there(named, f"trace.requests.{resource_type}")
         if self._params.not_ended is not None:
             self._check_there([self._params.not_ended.column], "trace.not_ended.column")
         preset = self._params.preset is not None
         hint = "; 'requests: {TYPE: null}' leaves a resource type out" if preset else ""
-        check_types(self.system, amounts.by_type, self.lines.path, "trace.requests", hint)
-        check_types(self.system, amounts.unit, self.lines.path, "trace.unit")
+        check_types(self.system, amounts, self.lines.path, "trace.requests", hint)
         return amounts
 
     def _check_there(self, names: Iterable[str], key: str, why: str = "") -> None:
@@ -542,15 +509,15 @@ class TableSource(RecordSource):
 
     # What stands in them.
 
-    def _number(self, row: _Row, field: str, read: Callable[[Any], int]) -> int:
+    def _number(self, row: _Row, field: str) -> int:
         """Return a number, -1 if it is missing; raises ValueError for any other value."""
         value = given_value(row.get(field))
         # As text: before units, and alike for CSV and Parquet.
-        missing = self._not_given.get(field)
-        if value is None or (missing and str(value).removesuffix(".0") in missing):
+        missing = map(str, self._params.not_given.get(cast("NumberField", field), ()))
+        if value is None or str(value).removesuffix(".0") in missing:
             return -1
         try:
-            return read(value)
+            return self._readers.get(field, whole_number)(value)
         except ValueError as error:
             raise self._malformed(field, str(error)) from None
 
@@ -565,21 +532,21 @@ class TableSource(RecordSource):
             hint = "; 'times: iso' reads times of the calendar" if isinstance(value, str) else ""
             raise ValueError(f"{error}{hint}") from None
 
-    def _duration(self, row: _Row, field: str) -> int:
-        factor = _SECONDS[getattr(self._params.durations, field)]
+    def _duration(self, unit: DurationUnit) -> Callable[[Any], int]:
+        """Return a reader of durations in a unit."""
 
         def read(value: Any) -> int:
             if isinstance(value, timedelta):
                 return self.seconds.duration(in_seconds(value))
-            return self.seconds.duration(value, factor)
+            return self.seconds.duration(value, _SECONDS[unit])
 
-        return self._number(row, field, read)
+        return read
 
     def _run_time(self, row: _Row) -> int:
         if "run_time" in self._columns:
-            return self._duration(row, "run_time")
-        start_time = self._number(row, "start_time", self._instant)
-        end_time = self._number(row, "end_time", self._instant)
+            return self._number(row, "run_time")
+        start_time = self._number(row, "start_time")
+        end_time = self._number(row, "end_time")
         if start_time < 0 or end_time < 0:
             return -1
         if end_time < start_time:
@@ -591,7 +558,7 @@ class TableSource(RecordSource):
         if label in self._params.named:
             return self._text(row, label)
         try:
-            number = self._number(row, label, whole_number)
+            number = self._number(row, label)
         except ValueError as error:
             raise ValueError(f"{error}; 'named: [{label}]' numbers names") from None
         return None if number < 0 else number

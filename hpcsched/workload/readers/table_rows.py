@@ -57,11 +57,6 @@ class Rows(ABC):
         """Yield the number and content of each row.
 
         The number is that of the line or, in a file without lines, the position from 1.
-
-        Raises
-        ------
-        InputError
-            If the table cannot be read or is damaged.
         """
 
     def values(self, record: Any) -> Mapping[str, Any]:
@@ -73,9 +68,7 @@ class Rows(ABC):
         return InputError(Finding("malformed", message, Place(str(self.path), line)))
 
 
-def open_rows(
-    path: Path, delimiter: str, encoding: str = "utf-8", names: Sequence[str] | None = None
-) -> Rows:
+def open_rows(path: Path, delimiter: str, names: Sequence[str] | None = None) -> Rows:
     """Return the rows of a table; its first bytes decide the format.
 
     Parameters
@@ -90,17 +83,15 @@ def open_rows(
         from hpcsched.workload.readers.parquet_rows import ParquetRows  # noqa: PLC0415
 
         return ParquetRows(path)
-    return CsvRows(path, delimiter, encoding, names)
+    return CsvRows(path, delimiter, names)
 
 
 class CsvRows(Rows):
     """Rows of a CSV file; the first line has the names of the columns, unless they are given."""
 
-    def __init__(
-        self, path: Path, delimiter: str, encoding: str, names: Sequence[str] | None = None
-    ) -> None:
+    def __init__(self, path: Path, delimiter: str, names: Sequence[str] | None = None) -> None:
         self.path = path
-        self._lines = TextLines(path, encoding)
+        self._lines = TextLines(path)
         self._delimiter = delimiter
         self._headers = 1 if names is None else 0
         if names is None:
@@ -153,8 +144,8 @@ class EuroraRows(CsvRows):
     throughout.
     """
 
-    def __init__(self, path: Path, encoding: str) -> None:
-        super().__init__(path, ";", encoding)
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, ";")
         self._columns = self.names
         if not {USED, LIMIT} <= set(self.names):
             message = f"expected the log of Eurora, with the columns {LIMIT} and {USED}; there are:"
@@ -200,10 +191,10 @@ class PhillyRows(Rows):
     its last, and has the GPUs of its first.
     """
 
-    def __init__(self, path: Path, encoding: str) -> None:
+    def __init__(self, path: Path) -> None:
         super().__init__(path, NAMES)
         try:
-            self._jobs = json.loads(read_text(path, encoding))
+            self._jobs = json.loads(read_text(path))
         except (ValueError, RecursionError) as error:
             message = f"expected the job log of Philly (cluster_job_log), which is JSON: {error}"
             raise self._malformed(message) from None
@@ -243,10 +234,10 @@ def rows_of(params: "TableParams") -> Rows:
 
     def read(file: Path) -> Rows:
         if params.format == "philly":
-            return PhillyRows(file, params.encoding)
+            return PhillyRows(file)
         if params.format == "eurora":
-            return EuroraRows(file, params.encoding)
-        return open_rows(file, params.delimiter, params.encoding, params.column_names)
+            return EuroraRows(file)
+        return open_rows(file, params.delimiter, params.column_names)
 
     return FolderRows(path, read) if path.is_dir() else read(path)
 

@@ -88,7 +88,7 @@ def reading(path: Path, line: Callable[[], int] | None = None) -> Iterator[None]
         raise InputError(finding) from None
 
 
-def read_text(path: Path, encoding: str) -> str:
+def read_text(path: Path) -> str:
     """Return a whole text, plain or compressed."""
     with reading(path), open_text(path) as (_, stream):
         begun: bytes = stream.read(8192)
@@ -97,12 +97,12 @@ def read_text(path: Path, encoding: str) -> str:
             message = "expected a text, found zero bytes"
             raise InputError(Finding("no-text", message, Place(str(path), 1)))
         text: bytes = begun + stream.read()
-    return text.decode(encoding, "replace")
+    return text.decode("utf-8", "replace")
 
 
-def decoded(text: bytes, encoding: str) -> str:
-    """Return a text, in which bytes that are not of the encoding are escaped."""
-    return text.decode(encoding, "backslashreplace")
+def decoded(text: bytes) -> str:
+    """Return a text, in which bytes that are not UTF-8 are escaped."""
+    return text.decode("utf-8", "backslashreplace")
 
 
 class TextLines:
@@ -118,9 +118,8 @@ class TextLines:
 
     comments: Sequence[str] = ()
 
-    def __init__(self, path: Path, encoding: str = "utf-8") -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self.encoding = encoding
         self._given = path
         self._raw: IO[bytes] | None = None
         self._bytes_before = 0
@@ -165,7 +164,7 @@ class TextLines:
                 number += 1
                 check_length(line, file, number)
                 if line.strip():
-                    yield number, decoded(line, self.encoding).rstrip("\r\n")
+                    yield number, decoded(line).rstrip("\r\n")
 
 
 def check_length(line: bytes, path: Path, number: int) -> None:

@@ -22,8 +22,12 @@ from hpcsched.portable_math import exp, log, plain_sum
 from hpcsched.registration import Context
 from hpcsched.system.system import Request
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.synthetic.draws import Draws, Weighted
-from hpcsched.workload.synthetic.synthetic_source import SyntheticSource, checked_request
+from hpcsched.workload.synthetic.synthetic_source import (
+    Draws,
+    SyntheticSource,
+    Weighted,
+    checked_request,
+)
 
 MINUTE, HOUR, DAY, GIB = 60, 3600, 86_400, 1024**3
 HOURLY = (3, 2, 2, 2, 2, 2, 2, 3, 6, 11, 13, 13, 11, 10, 13, 14, 14, 12, 9, 7, 6, 5, 5, 4)
@@ -151,7 +155,9 @@ class WindowParams(Params):
     The window is cut out first; its density is changed afterwards.
     """
 
-    jobs: int = Field(ge=1, description="Maximum number of jobs of the window; all by default.")
+    jobs: int | None = Field(
+        None, ge=1, description="Maximum number of jobs of the window; all by default."
+    )
     load: float = Field(
         1.0,
         gt=0,
@@ -348,8 +354,8 @@ class _Generator:
             job = campaign.job(number, int((time - start) / params.load))
             if time >= start:
                 yield TracedJob(job, run_time)
-                left -= 1
-                if not left:
+                left = left and left - 1
+                if left == 0:
                     return
 
     def _users(self) -> list[User]:
@@ -513,5 +519,5 @@ def campaign_source(figures: Figures, params: WindowParams, context: Context) ->
             f"UnixStartTime: {figures.began + params.start}",
             f"TimeZoneString: {figures.time_zone}",
         ),
-        count=params.jobs if params.start == 0 and params.duration is None else None,
+        count=None if params.start or params.duration else params.jobs or figures.jobs,
     )

@@ -21,8 +21,7 @@ from hpcsched.portable_math import exp, log, plain_sum
 from hpcsched.registration import Context, builtin
 from hpcsched.system.system import Request
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.synthetic.draws import Draws
-from hpcsched.workload.synthetic.synthetic_source import SyntheticSource, checked_request
+from hpcsched.workload.synthetic.synthetic_source import Draws, SyntheticSource, checked_request
 
 LARGEST_LOG_RUN_TIME = 12.0
 """Run times of more than e¹² seconds, nearly two days, are drawn again."""

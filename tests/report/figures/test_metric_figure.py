@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.metrics.bootstrap import Interval
+from hpcsched.metrics.column_sums import Interval
 from hpcsched.report.figures.chart_parts import Look, file_content
 from hpcsched.report.figures.run_figures import (
     bars,

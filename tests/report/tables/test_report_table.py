@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.metrics.bootstrap import Interval
+from hpcsched.metrics.column_sums import Interval
 from hpcsched.report.tables.report_table import Table, duration_text, latex_escaped
 from hpcsched.report.tables.study_tables import INTERVAL_NOTE, ends, ranks
 from tests.report.studies import pair, set_tau, tables_of

@@ -13,7 +13,6 @@ from hpcsched.dispatching.wait_statistics import WaitClassStatistics, WaitStatis
 from hpcsched.report.tables.trace_info import (
     TraceInfo,
     trace_content,
-    trace_infos,
     trace_table,
     waits_as_json,
     waits_as_yaml,
@@ -25,7 +24,6 @@ from hpcsched.workload.trace_calendar import Calendar
 from hpcsched.workload.trace_source import TraceAccount
 from hpcsched.workload.trace_statistics import (
     StatisticsCounter,
-    distance,
     trace_statistics,
 )
 from tests.builders import alike, traced
@@ -44,7 +42,7 @@ def infos_of(*traces: Sequence[TracedJob], bounds: Sequence[int] = (3600,)) -> l
     account = TraceAccount(1003, 1000, Counter(zero_run_time=3), Counter(late=2))
     sources = [SyntheticSource(partial(iter, jobs), SYSTEM) for jobs in traces]
     counted = [trace_statistics(source, SYSTEM, bounds) for source in sources]
-    return trace_infos([(name, account, one) for name, one in zip("abc", counted, strict=False)])
+    return [TraceInfo(name, account, one) for name, one in zip("abc", counted, strict=False)]
 
 
 def cells(infos: Sequence[TraceInfo]) -> dict[tuple[str, str], list[str]]:
@@ -55,7 +53,7 @@ def cells(infos: Sequence[TraceInfo]) -> dict[tuple[str, str], list[str]]:
 
 
 def test_one_trace() -> None:
-    """Counts, times and shares with their units; there is no distance of a trace alone."""
+    """Counts, times and shares with their units."""
     found = {label: cell for (_, label), (cell,) in cells(infos_of(JOBS)).items()}
     expected = {
         "read": "1,003",
@@ -91,7 +89,6 @@ def test_one_trace() -> None:
         "ratio, p50": "1",
     }
     assert {label: found.get(label) for label in expected} == expected
-    assert not any(section == "distance from the first" for section, _ in cells(infos_of(JOBS)))
 
 
 def test_cycles_have_bars() -> None:
@@ -105,7 +102,7 @@ def test_cycles_have_bars() -> None:
 
 
 def test_months_of_a_trace_with_a_date() -> None:
-    """September 1996 has all jobs; beside a trace without a date there is no distance."""
+    """September 1996 has all jobs, beside a trace without a date."""
     counter = StatisticsCounter(SYSTEM, (3600,), Calendar(843_480_031, UTC, "a date"))
     for batch in columns_of(JOBS, RequestNumbers()):
         counter.add(batch)
@@ -113,25 +110,16 @@ def test_months_of_a_trace_with_a_date() -> None:
     dated = replace(alone, name="b", statistics=counter.result())
     assert cells([dated])["jobs by month", "Sep"] == ["██████████ 100.0 %"]
     assert cells([dated, alone])["jobs by month", "Sep"] == ["██████████ 100.0 %", "–"]
-    assert distance(alone.statistics, dated.statistics).month is None
-    assert distance(dated.statistics, dated.statistics).month == 0
 
 
 def test_traces_side_by_side() -> None:
-    """A row that a trace lacks shows a dash there; distances are from the first trace."""
+    """A row that a trace lacks shows a dash there."""
     # Only the first job, twelve hours later.
     moved = [TracedJob(JOBS[0].job._replace(submit_time=43_200), 60)]
     infos = infos_of(JOBS, moved)
     found = cells(infos)
     assert found["sizes, in units per job", "core+mem: jobs"] == ["1", "–"]
     assert found["offered load, of capacity × span", "core"] == ["12.6 %", "–"]
-    # All jobs would have to move to 12 h; one third of run times is as short.
-    distances = "distance from the first"
-    assert found[distances, "hour (total variation)"] == ["–", "1.000"]
-    assert found[distances, "run time (Kolmogorov-Smirnov)"] == ["–", "0.667"]
-    # A single job has no gap.
-    assert found[distances, "interarrival time (Kolmogorov-Smirnov)"] == ["–", "–"]
-    assert infos[0].distance is None
 
 
 def test_no_jobs() -> None:
@@ -144,17 +132,15 @@ def test_no_jobs() -> None:
 
 
 def test_notes() -> None:
-    """Each trace says from what its hours are counted; distances are explained if there are any."""
+    """Each trace says from what its hours are counted."""
     alone, two = (trace_table(infos_of(*[JOBS] * count)).notes for count in (1, 2))
     assert sum(note.startswith(("a: hours", "b: hours")) for note in alone) == 1
     assert sum(note.startswith(("a: hours", "b: hours")) for note in two) == 2
-    assert not any("Kolmogorov" in note for note in alone)
-    assert any("Kolmogorov" in note for note in two)
 
 
 def test_content() -> None:
     """JSON has exact figures, and names of classes; more than three classes are numbered."""
-    first, second = infos_of(JOBS, JOBS)
+    _, second = infos_of(JOBS, JOBS)
     content = json.loads(json.dumps(trace_content(second)))
     assert content["scenario"] == "b"
     assert content["records"] == {
@@ -166,11 +152,6 @@ def test_content() -> None:
     }
     assert content["accuracy"]["mean_absolute_error_minutes"] == 20
     assert [c["class"] for c in content["run_times"]["classes"]] == ["short", "long"]
-    distances = content["distance_from_first"]
-    # The trace has no date.
-    assert distances.pop("month") is None
-    assert set(distances.values()) == {0}
-    assert trace_content(first)["distance_from_first"] is None
     (many,) = infos_of(JOBS, bounds=(60, 600, 6000))
     names = [c["class"] for c in trace_content(many)["run_times"]["classes"]]
     assert names == ["class 1", "class 2", "class 3", "class 4"]

@@ -9,10 +9,9 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST
 from hpcsched.system.space import room_for
 from hpcsched.system.system import Request, System
-from hpcsched.workload.job import Job, TimeBounds, TracedJob
-from hpcsched.workload.readers.equal_units import processors_per_node, whole_nodes
+from hpcsched.workload.job import Job, TracedJob, time_fault
 from hpcsched.workload.readers.policies import UnusableError
-from hpcsched.workload.readers.quantities import WholeSeconds
+from hpcsched.workload.readers.quantities import WholeSeconds, processors_per_node, whole_nodes
 from hpcsched.workload.readers.swf import SwfParams, parted
 from hpcsched.workload.trace_source import TraceAccount
 
@@ -29,7 +28,7 @@ class SwfRecords:
         self._seconds = WholeSeconds(params.fractional_seconds)
         self._numbers: set[int] = set()
         self._earliest = 0
-        self._bounds = TimeBounds()
+        self._sum = 0
         self._changes: dict[int, list[str]] = {}
         data = Path(params.path).read_bytes()
         self._lines = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).split(b"\n")
@@ -151,7 +150,11 @@ class SwfRecords:
         job = Job(job_id, submit_time, request, requested_time, *details, name)
         traced = TracedJob(job, run_time)
         try:
-            self._bounds.check(traced)
+            job, run_time = traced
+            times = job.submit_time, run_time, job.requested_time, job.think_time
+            if fault := time_fault(*times, self._sum):
+                raise ValueError(fault)
+            self._sum += max(run_time, job.requested_time) + job.think_time
         except ValueError as error:
             raise UnusableError("malformed", str(error)) from None
         self._changes[job_id] = changes

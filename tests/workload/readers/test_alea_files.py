@@ -20,7 +20,8 @@ from hpcsched.workload.readers import swf
 from hpcsched.workload.readers.alea import (
     AleaParams,
     AleaSource,
-    NodeProperties,
+    node_properties,
+    nodes_with,
     parse_node_request,
 )
 from hpcsched.workload.readers.policies import UnusableError
@@ -484,29 +485,29 @@ def test_groups_whose_names_begin_alike() -> None:
     """A host name is found where one group's name begins another's, or has a dot in it."""
     groups = [("n", 2), ("n1", 9), ("gpu.x", 3), ("gpu", 1), ("a-2", 2)]
     system = System(tuple(NodeGroup(name, count, {"core": 1}) for name, count in groups))
-    properties = NodeProperties(system, {})
+    properties = node_properties(system, {})
     expected = {"n2": 1, "n15": 6, "n15.site": 6, "n19.n2": 10, "gpu.x3": 13, "gpu.x3.site": 13}
     expected |= {"gpu1.site": 14, "a-22": 16}
     for name, node in expected.items():
-        assert properties.nodes_with(name) == {node}
+        assert nodes_with(properties, name) == {node}
     for name in ("n3", "n10", "gpu.x4", "gpu.y1", "gpu2", "a-2", "n", "nx15"):
-        assert properties.nodes_with(name) is None
+        assert nodes_with(properties, name) is None
 
 
 def test_equal_cores_in_several_groups() -> None:
     """`nodecpusN` stands for all nodes with so many cores, and for none without any."""
     types: list[dict[str, int]] = [{"core": 8}, {"mem": 8}, {"core": 8, "mem": 1}, {"core": 80}]
     system = System(tuple(NodeGroup(f"g{n}", 1, offered) for n, offered in enumerate(types)))
-    properties = NodeProperties(system, {})
-    assert properties.nodes_with("nodecpus8") == {0, 2}
-    assert properties.nodes_with("nodecpus80") == {3}
-    assert properties.nodes_with("nodecpus0") is None
+    properties = node_properties(system, {})
+    assert properties.get("nodecpus8") == {0, 2}
+    assert properties.get("nodecpus80") == {3}
+    assert properties.get("nodecpus0") is None
 
 
 def test_nodes_with_so_many_cores_are_counted_as_declared() -> None:
     """The number of cores is what is declared, whatever it is counted in."""
     system = System((NodeGroup("n", 2, {"core": 80}), NodeGroup("m", 1, {"core": 40})), {"core": 2})
-    assert NodeProperties(system, {}).nodes_with("nodecpus40") == {2}
+    assert node_properties(system, {})["nodecpus40"] == {2}
 
 
 def test_lost_to_units(tmp_path: Path) -> None:
@@ -555,12 +556,12 @@ def test_windows_line_ends_and_tabs(tmp_path: Path) -> None:
 
 
 def test_a_queue_in_latin_1(tmp_path: Path) -> None:
-    """Its name is read in the encoding of the log."""
+    """Bytes that are not UTF-8 are escaped in its name."""
     path = tmp_path / "log.swf"
     path.write_bytes(record(1, queue="caf\xe9").encode("latin-1"))
-    source = source_of(path, encoding="latin-1")
+    source = source_of(path)
     assert len(list(source.jobs())) == 1
-    assert "Queue: 1 café" in source.comments
+    assert "Queue: 1 caf\\xe9" in source.comments
 
 
 def test_gzip(tmp_path: Path) -> None:

@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.system.shared_resources import Draw, SharedResource
-from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.readers.batsim import BatsimParams, BatsimSource
 from tests.builders import alike, traced
@@ -274,23 +272,3 @@ def test_tasks_at_a_speed(tmp_path: Path) -> None:
     assert [traced.job.job_id for traced in found] == [5]
     assert source.account.skipped == {"other_profile": 5}
     assert "cpu" in fault(write(tmp_path, workload(job(1, profile="none"), **TASKS)), speed=1)
-
-
-def test_shared_requests(tmp_path: Path) -> None:
-    """From keys of a job, for the job as a whole; without a key, nothing."""
-    jobs = [
-        job(1, res=2, licences=3), job(2, licences=1, space=7), job(3), job(4, licences=0),
-    ]  # fmt: skip
-    path = write(tmp_path, workload(*jobs))
-    draw = Draw(traced=True)
-    shared = SharedResource("licence", 9, draw), SharedResource("disk", 9, draw)
-    system = System(SYSTEM.groups, shared_resources=shared)
-    asked = {"licence": "licences", "disk": "space"}
-    params = BatsimParams(path=str(path), shared_requests=asked)
-    found = [traced.job.shared_requests for traced in BatsimSource(params, system).jobs()]
-    assert found == [(("licence", 3),), (("licence", 1), ("disk", 7)), (), ()]
-    assert "no shared resource called 'licence'; it has none" in fault(path, shared_requests=asked)
-    modelled = System(SYSTEM.groups, shared_resources=(SharedResource("licence", 9, Draw()),))
-    params = BatsimParams(path=str(path), shared_requests={"licence": "licences"})
-    with pytest.raises(InputError, match="jobs draw by a model"):
-        BatsimSource(params, modelled)

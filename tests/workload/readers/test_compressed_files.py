@@ -37,7 +37,7 @@ def test_unpacked(tmp_path: Path, packer: str) -> None:
     """The name of the file does not matter."""
     path = tmp_path / "log.swf"
     path.write_bytes(PACKERS[packer](TEXT))
-    assert read_text(path, "utf-8") == TEXT.decode()
+    assert read_text(path) == TEXT.decode()
 
 
 @pytest.mark.parametrize("packer", sorted(set(PACKERS) - {"plain"}))
@@ -49,7 +49,7 @@ def test_damage(tmp_path: Path, packer: str, lost: int) -> None:
     for read in (
         lambda: list(SwfLines(path).blocks()),
         lambda: list(TextLines(path).records()),
-        lambda: read_text(path, "utf-8"),
+        lambda: read_text(path),
     ):
         with pytest.raises(InputError, match="expected a whole compressed file, found damage"):
             read()
@@ -60,4 +60,4 @@ def test_zip_archive(tmp_path: Path) -> None:
     path = tmp_path / "log.zip"
     path.write_bytes(b"PK\x03\x04and so on")
     with pytest.raises(InputError, match=r"log\.zip.*unpack it first"):
-        read_text(path, "utf-8")
+        read_text(path)

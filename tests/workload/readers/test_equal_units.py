@@ -1,6 +1,6 @@
 """Division of a job's request into equal units, by hand."""
 
-from hpcsched.workload.readers.equal_units import (
+from hpcsched.workload.readers.quantities import (
     EqualUnits,
     on_nodes,
     smallest,

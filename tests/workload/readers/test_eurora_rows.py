@@ -23,7 +23,7 @@ def values(folder: Path, limit: str, used: str) -> list[Any]:
     """Return what the reader adds to a row of the log."""
     path = folder / "log.csv"
     path.write_text(f"job_id;{LIMIT};{USED}\n7;{limit};{used}\n")
-    rows = EuroraRows(path, "utf-8")
+    rows = EuroraRows(path)
     ((number, record),) = rows.records()
     assert (number, rows.files, rows.fraction_read) == (2, [path], 1)
     row = rows.values(record)
@@ -73,4 +73,4 @@ def test_another_table(tmp_path: Path) -> None:
     with pytest.raises(
         InputError, match=r"log\.csv:1: error: expected the log of Eurora.*job_id, used"
     ):
-        EuroraRows(path, "utf-8")
+        EuroraRows(path)

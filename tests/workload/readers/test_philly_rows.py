@@ -39,7 +39,7 @@ def test_attempts(tmp_path: Path, found: Any, values: list[Any], *, packed: bool
     path = tmp_path / "cluster_job_log"
     content = json.dumps([found]).encode()
     path.write_bytes(gzip.compress(content) if packed else content)
-    rows = PhillyRows(path, "utf-8")
+    rows = PhillyRows(path)
     ((number, record),) = rows.records()
     assert number == 1
     row = rows.values(record)
@@ -65,7 +65,7 @@ def test_no_job(tmp_path: Path, found: Any) -> None:
     """It is malformed, and does not end the reading."""
     path = tmp_path / "log"
     path.write_text(json.dumps([found]))
-    rows = PhillyRows(path, "utf-8")
+    rows = PhillyRows(path)
     ((_, record),) = rows.records()
     with pytest.raises(ValueError, match="expected a job with attempts"):
         rows.values(record)
@@ -85,6 +85,6 @@ def test_another_file(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "log"
     path.write_bytes(content)
     with pytest.raises(InputError, match=message):
-        PhillyRows(path, "utf-8")
+        PhillyRows(path)
     with pytest.raises(InputError, match="cannot be read"):
-        PhillyRows(tmp_path / "missing", "utf-8")
+        PhillyRows(tmp_path / "missing")

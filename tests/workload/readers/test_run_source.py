@@ -51,5 +51,5 @@ def test_another_system(jobs_file: Path) -> None:
         list(RunSource(RunSourceParams(path=str(rounds)), SYSTEM).jobs())
 
     rounds.write_text("no table")
-    with pytest.raises(InputError, match=r"expected the jobs\.parquet of a run, found no Parquet"):
-        RunSource(RunSourceParams(path=str(rounds)), SYSTEM)
+    with pytest.raises(InputError, match=r"it is no jobs\.parquet of a run"):
+        list(RunSource(RunSourceParams(path=str(rounds)), SYSTEM).jobs())

@@ -1,12 +1,15 @@
 """Amounts of rows, by hand: units of columns, missing values, and totals that units share."""
 
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hpcsched.workload.readers.equal_units import EqualUnits
 from hpcsched.workload.readers.policies import UnusableError
-from hpcsched.workload.readers.table import TableAmounts, TableParams
+from hpcsched.workload.readers.quantities import EqualUnits
+from hpcsched.workload.readers.table import TableParams, TableSource
+from tests.builders import alike
 
 GIB = 2**30
 
@@ -16,11 +19,14 @@ def row(values: list[Any]) -> dict[str, Any]:
     return dict(zip("cg", values, strict=False))
 
 
-def amounts(**params: Any) -> TableAmounts:
-    """Return the amounts of a table with some columns."""
-    given = TableParams.model_validate({"path": "jobs.csv", **params})
-    names = ["c", "g", "unit_request.core", "unit_request.mem"]
-    return TableAmounts(given, names)
+def amounts(**params: Any) -> TableSource:
+    """Return the source of a table with some columns."""
+    names = "submit_time,run_time,requested_time,units,c,g,unit_request.core,unit_request.mem"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "jobs.csv"
+        path.write_text(f"{names}\n")
+        given = TableParams.model_validate({"path": str(path), **params})
+        return TableSource(given, alike(1, core=99, gpu=9, mem=9))
 
 
 @pytest.mark.parametrize(
@@ -43,11 +49,12 @@ def test_units_of_columns(asked: dict[str, Any], values: list[Any], expected: in
 
 def test_columns_to_read() -> None:
     """Columns with the glossary's names, if none is named."""
+    values = {"c": 2, "g": 3, "unit_request.core": 4, "unit_request.mem": 5}
     requests = {"core": {"column": "c", "times": "g"}, "gpu": "g", "mem": None}
-    assert list(amounts(requests=requests).by_type) == ["core", "gpu"]
-    assert list(amounts().by_type) == ["core", "mem"]
-    assert list(amounts(unit={"mem": 1}).by_type) == ["core"]
-    assert amounts(requests={}).unit == {"core": 1}
+    assert amounts(requests=requests).units_of(values, 1).amounts == {"core": 6, "gpu": 3}
+    assert amounts().units_of(values, 1).amounts == {"core": 4, "mem": 5}
+    assert amounts(unit={"mem": 1}).units_of(values, 1).amounts == {"mem": 1, "core": 4}
+    assert amounts(requests={}).units_of(values, 1).amounts == {"core": 1}
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def test_columns_of_csv(tmp_path: Path) -> None:
 )
 def test_lines_that_are_no_rows(tmp_path: Path, line: str, message: str) -> None:
     """The policy for malformed records decides on them."""
-    rows = CsvRows(csv_of(tmp_path, "a,b\n"), ",", "utf-8")
+    rows = CsvRows(csv_of(tmp_path, "a,b\n"), ",")
     with pytest.raises(ValueError, match=message):
         rows.values(line)
 

@@ -1,14 +1,12 @@
-"""Encodings of logs, in every reader of text alike."""
+"""Logs that are not UTF-8, in every reader of text alike."""
 
 import gzip
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
 
 import hpcsched
 from hpcsched import cli
-from hpcsched.workload.readers.policies import RecordPolicies
 from tests.workload.readers.accounting_log_files import pbs_record
 
 SWF = (
@@ -31,14 +29,14 @@ LOGS = {
 """A log of two jobs by source; the name of the second is not ASCII."""
 
 
-def scenario(folder: Path, source: str, log: bytes, trace: str = "") -> Path:
+def scenario(folder: Path, source: str, log: bytes) -> Path:
     """Write a log and a scenario that reads it."""
     (folder / "log").write_bytes(log)
     path = folder / "scenario.yaml"
     path.write_text(
         "name: encodings\n"
         "system: {groups: [{name: node, count: 2, resources: {core: 8}}]}\n"
-        f"trace: {{source: {source}, path: log{trace}}}\n"
+        f"trace: {{source: {source}, path: log}}\n"
         "dispatcher: easy\n"
     )
     return path
@@ -66,23 +64,8 @@ def test_other_bytes(source: str, tmp_path: Path) -> None:
     assert result.jobs["name"].to_pylist()[1] == "d\\xeda"
 
 
-def test_names_are_read_in_the_encoding(tmp_path: Path) -> None:
-    """The name of a job in Latin-1 is the one that the log means."""
-    path = scenario(tmp_path, "swf", SWF.encode("latin-1"), ", encoding: latin-1")
-    result = hpcsched.run(path, tmp_path / "run")
-    assert result.jobs["name"].to_pylist() == ["one", "día"]
-
-
 def test_comments_are_no_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The name of a person in a header keeps no log from being read."""
     log = f"; Conversion: Dror é\n{SWF.replace('í', 'i')}".encode("latin-1")
     assert run(scenario(tmp_path, "swf", log)) == 0
     assert "2 jobs submitted" in capsys.readouterr().out
-
-
-def test_an_encoding_that_there_is_not() -> None:
-    """Names that Python does not know, and those of no text."""
-    for name in ("latin-99", "rot13", "", "a\0", "utf-16", "cp037"):
-        with pytest.raises(ValidationError, match="expected an encoding such as utf-8"):
-            RecordPolicies(path="log", encoding=name)
-    assert RecordPolicies(path="log", encoding="cp1252").encoding == "cp1252"

@@ -11,8 +11,11 @@ from zoneinfo import ZoneInfo
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.synthetic.campaigns import Stratum
-from hpcsched.workload.synthetic.eurora_like import EuroraLikeParams, make_eurora_like
-from hpcsched.workload.synthetic.kit_like import KitLikeParams, make_kit_like
+from hpcsched.workload.synthetic.stand_ins import (
+    WindowParams,
+    make_eurora_like,
+    make_kit_like,
+)
 from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
 from tests.workload.synthetic.data_driven import DataDriven
 
@@ -99,12 +102,12 @@ KIT_FIGURES = {
 def eurora(seed: int = 0, **params: Any) -> SyntheticSource:
     """Return a source for a system like Eurora."""
     context = SimpleNamespace(system=EURORA, seed=seed)
-    return make_eurora_like(EuroraLikeParams(**params), context)
+    return make_eurora_like(WindowParams(**params), context)
 
 
 def kit(seed: int = 0, **params: Any) -> SyntheticSource:
     """Return a source for a system like ForHLR II."""
-    return make_kit_like(KitLikeParams(**params), SimpleNamespace(system=KIT, seed=seed))
+    return make_kit_like(WindowParams(**params), SimpleNamespace(system=KIT, seed=seed))
 
 
 def shares(

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from hpcsched.workload.synthetic.draws import Draws, Weighted
+from hpcsched.workload.synthetic.synthetic_source import Draws, Weighted
 
 DRAWS = 20_000
 COIN = Weighted((0, 10), (1, 3))

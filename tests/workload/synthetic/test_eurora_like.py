@@ -8,7 +8,7 @@ import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload.synthetic.eurora_like import KINDS, EuroraLikeParams, make_eurora_like
+from hpcsched.workload.synthetic.stand_ins import KINDS, WindowParams, make_eurora_like
 from tests.workload.synthetic import sequences
 from tests.workload.synthetic.measuring import (
     DAY,
@@ -140,7 +140,7 @@ def test_a_system_without_a_type_is_refused(lacking):
     types = [name for name in EURORA.resource_types if name != lacking]
     system = SimpleNamespace(resource_types=types, request=dict)
     with pytest.raises(InputError) as caught:
-        make_eurora_like(EuroraLikeParams(), SimpleNamespace(system=system, seed=0))
+        make_eurora_like(WindowParams(), SimpleNamespace(system=system, seed=0))
     (finding,) = caught.value.findings
     assert f"'eurora-like' asks for {lacking}" in finding.message
 
@@ -149,7 +149,7 @@ def test_on_a_smaller_system_jobs_that_do_not_fit_are_skipped():
     """They are counted."""
     groups = [NodeGroup(group.name, 2, dict(group.resources)) for group in EURORA.groups]
     source = make_eurora_like(
-        EuroraLikeParams(jobs=5000), SimpleNamespace(system=System(tuple(groups)), seed=0)
+        WindowParams(jobs=5000), SimpleNamespace(system=System(tuple(groups)), seed=0)
     )
     jobs = list(source.jobs())
     account = source.account

@@ -11,7 +11,6 @@ import pytest
 from pydantic import ValidationError
 
 from hpcsched.errors import InputError
-from hpcsched.workload.synthetic.draws import Draws
 from hpcsched.workload.synthetic.lublin99 import (
     ALL,
     LARGEST_LOG_GAP,
@@ -19,6 +18,7 @@ from hpcsched.workload.synthetic.lublin99 import (
     Lublin99Params,
     make_lublin99,
 )
+from hpcsched.workload.synthetic.synthetic_source import Draws
 from tests.builders import alike
 from tests.workload.synthetic import sequences
 from tests.workload.synthetic.memory import peak

@@ -19,7 +19,6 @@ STEPS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("window", {"start": 5, "end": 40}),
     ("window", {"start": 3, "shift": False}),
     ("first", {"jobs": 6}),
-    ("without-flurries", {"flurries": [{"user": 1, "start": 4, "end": 20}]}),
     ("sample-users", {"share": 0.6}),
     ("scale-load", {"factor": 1.7}),
     ("jitter", {"by": 5}),

@@ -45,8 +45,6 @@ def test_unix_times() -> None:
     jobs = submitted([10**9, 10**9 + 50, 10**9 + 90])
     source = chain(Given(jobs), ("window", {"start": 40, "end": 90, "shift": False}))
     assert times(read(source)) == [10**9 + 50]
-    flurries = {"flurries": [{"user": 1, "start": 50}]}
-    assert times(read(chain(Given(jobs), ("without-flurries", flurries)))) == [10**9]
 
 
 def test_a_trace_that_does_not_say_when_it_was() -> None:

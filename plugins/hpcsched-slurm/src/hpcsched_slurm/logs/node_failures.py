@@ -117,7 +117,7 @@ class _FailureLog:
     def __init__(
         self, path: Path, zone: tzinfo | None, repair: int | None, *, all_nodes: bool
     ) -> None:
-        self._rows = SacctRows(path, "utf-8")
+        self._rows = SacctRows(path)
         self._repair, self._all_nodes = repair, all_nodes
         self._zone = zone
         self._clock = LocalClock(zone, WholeSeconds("outward"))

@@ -184,9 +184,9 @@ class SacctRows(TextLines):
         If there is no header.
     """
 
-    def __init__(self, path: Path, encoding: str = "utf-8") -> None:
-        super().__init__(path, encoding)
-        lines = TextLines(path, encoding)
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        lines = TextLines(path)
         number, line = self._found_header(lines)
         self.path = self._with_header = lines.path
         self.header_line = number

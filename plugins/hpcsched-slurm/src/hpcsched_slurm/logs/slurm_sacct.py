@@ -59,7 +59,7 @@ class SlurmSacctSource(AccountingLogSource):
     """
 
     def __init__(self, params: SlurmSacctParams, system: System) -> None:
-        rows = SacctRows(Path(params.path), params.encoding)
+        rows = SacctRows(Path(params.path))
         super().__init__(params, rows, system)
         self._rows = rows
         self._params = params
