@@ -1,7 +1,8 @@
 """Mean wait time, mean response time (AF), and response times weighted by demand: AWF and PαSF."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -168,11 +169,7 @@ def mean_bounded_slowdown(jobs: Table, tau: int) -> float | None:
     Source: DEBS 2024 paper, section 2.1, equation (3), where the bound is called k and is 10.
     Population: all jobs that ran.
     """
-
-    def term(submit: Column, end: Column, run_time: Column) -> FloatColumn:
-        return bounded_slowdowns(submit, end, run_time, tau)
-
-    return mean_of_floats(jobs, COLUMNS, term)
+    return mean_of_floats(jobs, COLUMNS, partial(bounded_slowdowns, tau=tau))
 
 
 def percentiles(
@@ -200,19 +197,16 @@ def percentiles(
     The p-th percentile of n values is by nearest rank: the ⌈p·n/100⌉-th smallest (the smallest for
     0), always a value that occurs.
     """
-    waits = [start - submit for submit, start in jobs.batches("submit_time", "start_time")]
-    found = {"wait_time": _nearest_ranks(waits, percents)}
-    # Freed before the next quantity is read: 8 bytes a job each.
-    del waits
-    responses = [end - submit for submit, end in jobs.batches("submit_time", "end_time")]
-    found["response_time"] = _nearest_ranks(responses, percents)
-    del responses
-    slowdowns = [
-        bounded_slowdowns(submit, end, run_time, tau)
-        for submit, end, run_time in jobs.batches(*COLUMNS)
-    ]
-    found["bounded_slowdown"] = _nearest_ranks(slowdowns, percents)
-    return found
+    quantities: Mapping[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
+        "wait_time": (("submit_time", "start_time"), lambda submit, start: start - submit),
+        "response_time": (("submit_time", "end_time"), lambda submit, end: end - submit),
+        "bounded_slowdown": (COLUMNS, partial(bounded_slowdowns, tau=tau)),
+    }
+    # One after the other: 8 bytes a job each.
+    return {
+        name: _nearest_ranks([term(*batch) for batch in jobs.batches(*columns)], percents)
+        for name, (columns, term) in quantities.items()
+    }
 
 
 def _nearest_ranks(

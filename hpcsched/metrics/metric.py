@@ -41,13 +41,8 @@ class DownAmounts(NamedTuple):
         """
         length: Column = np.minimum(self.end, end) - np.maximum(self.start, begin)
         inside = length > 0
-        return sum(
-            # Python integers: the product of a large capacity and a long outage may pass 2⁶³.
-            amount * seconds
-            for amount, seconds in zip(
-                self.amount[inside].tolist(), length[inside].tolist(), strict=True
-            )
-        )
+        # Python integers: the product of a large capacity and a long outage may pass 2⁶³.
+        return int((self.amount[inside].astype(object) * length[inside]).sum())
 
 
 class Table(Protocol):

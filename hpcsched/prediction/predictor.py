@@ -276,7 +276,7 @@ class PredictorDriver:
         except PluginError:
             raise  # of a predictor that this one asks, which is named
         except FAULTS as error:
-            raise self._raised(job, error) from error
+            raise self._fault(job, raised(error)) from error
 
     def _seconds(self, job: Job, answer: object) -> int:
         try:
@@ -286,9 +286,6 @@ class PredictorDriver:
         if seconds > LONGEST:
             raise self._fault(job, f"expected at most {LONGEST} s (136 years), found {seconds}")
         return seconds
-
-    def _raised(self, job: Job, error: BaseException) -> PluginError:
-        return self._fault(job, raised(error))
 
     def _fault(self, job: Job, what: str) -> PluginError:
         return PluginError(f"{self._named}, job {job.job_id}: {what}")

@@ -5,7 +5,7 @@ from bisect import bisect_left, insort
 from collections import OrderedDict, deque
 from collections.abc import Hashable, Iterator
 from fractions import Fraction
-from typing import Annotated, Any, Generic, Self, TypeVar
+from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -25,34 +25,23 @@ _K = TypeVar("_K")
 _V = TypeVar("_V")
 
 
-class Recent(Generic[_K, _V]):
-    """Mapping of at most `size` entries; writing a key again makes it the newest.
+class Recent(OrderedDict[_K, _V]):
+    """Mapping of at most `size` entries; putting a key again makes it the newest.
 
     Reading changes nothing, so that asking for a prediction has no effect on later ones.
     """
 
     def __init__(self, size: int) -> None:
+        super().__init__()
         self._size = size
-        self._values: OrderedDict[_K, _V] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def get(self, key: _K) -> _V | None:
-        """Return the value of a key; None if it is unknown or forgotten."""
-        return self._values.get(key)
 
     def put(self, key: _K, value: _V) -> None:
         """Store a value; forget the oldest entry if there are more than `size`."""
-        self._values[key] = value
-        self._values.move_to_end(key)
-        if len(self._values) > self._size:
+        self[key] = value
+        self.move_to_end(key)
+        if len(self) > self._size:
             # At most one entry too many, since each call adds at most one.
-            self._values.popitem(last=False)
-
-    def pop(self, key: _K) -> _V | None:
-        """Remove a key and return its value; None if it is unknown."""
-        return self._values.pop(key, None)
+            self.popitem(last=False)
 
 
 @builtin("predictor", "requested-time", summary="the time that the user requested")
@@ -419,7 +408,7 @@ class QuantileOfRatios(ConstantFactor):
 
     def completed(self, job: Job, run_time: int) -> None:
         """Add the job's ratio, and drop the oldest ratio beyond the window."""
-        seconds = self._pending.pop(job.job_id)
+        seconds = self._pending.pop(job.job_id, None)
         if seconds is None:
             return
         ratio = Fraction(run_time, seconds)

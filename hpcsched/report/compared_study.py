@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpcsched.errors import Finding, InputError
+from hpcsched.metrics.capacity import OverTime, over_time, spanning
 from hpcsched.metrics.column_sums import FloatColumn
 from hpcsched.metrics.job_metrics import bounded_slowdowns, nearest_rank
 from hpcsched.metrics.metric import Column, whole_column
-from hpcsched.metrics.over_time import OverTime, over_time, spanning
 from hpcsched.report.studied_runs import StudiedRun, Study, pick_run
 from hpcsched.runs.manifest import ON_A_CLUSTER
 from hpcsched.runs.resource_records import recorded_outages, shared_levels

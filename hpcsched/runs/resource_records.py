@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from hpcsched.metrics.capacity import OverTime, time_mean
 from hpcsched.metrics.column_sums import FloatColumn
 from hpcsched.metrics.metric import Column, DownAmounts
-from hpcsched.metrics.over_time import OverTime, time_mean
 from hpcsched.runs.columns import outages_schema, shared_resources_schema
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import OUTAGES, SHARED_RESOURCES

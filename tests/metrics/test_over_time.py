@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.metrics.over_time import (
+from hpcsched.metrics.capacity import (
     OverTime,
     binned,
     over_time,

@@ -42,7 +42,7 @@ def test_taking_out_makes_room() -> None:
     """A key that was taken out is unknown, and another fits without a loss."""
     memory = filled(2, "ab")
     assert memory.pop("a") == 1
-    assert (memory.pop("a"), memory.get("a"), len(memory)) == (None, None, 1)
+    assert (memory.pop("a", None), memory.get("a"), len(memory)) == (None, None, 1)
     memory.put("c", 3)
     assert kept(memory) == {"b": 2, "c": 3}
 

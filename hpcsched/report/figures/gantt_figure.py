@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from hpcsched.errors import Finding, InputError
-from hpcsched.metrics.over_time import binned, spanning
+from hpcsched.metrics.capacity import binned, spanning
 from hpcsched.report.compared_study import ComparedStudy, checked_resource, percent_in_use
 from hpcsched.report.figures.chart_parts import (
     INK,

@@ -7,9 +7,9 @@ import altair as alt
 import numpy as np
 
 from hpcsched.errors import Finding, InputError
+from hpcsched.metrics.capacity import OverTime, binned
 from hpcsched.metrics.column_sums import FloatColumn, Interval, mean_interval, mean_of
 from hpcsched.metrics.metric import whole_column
-from hpcsched.metrics.over_time import OverTime, binned
 from hpcsched.report.compared_study import (
     MEANS,
     QUANTITIES,

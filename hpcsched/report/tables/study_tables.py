@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
+from hpcsched.metrics.capacity import time_mean, time_quantile
 from hpcsched.metrics.column_sums import (
     LEVEL,
     RESAMPLES,
@@ -19,7 +20,6 @@ from hpcsched.metrics.column_sums import (
     paired_differences,
     paired_interval,
 )
-from hpcsched.metrics.over_time import time_mean, time_quantile
 from hpcsched.report.compared_study import (
     MEANS,
     QUANTITIES,
