@@ -60,7 +60,7 @@ class Learned:
         """Learn the run time of a job, in seconds; one without a prediction is left out."""
         self._last_two.observe(job, run_time)
         self._features.complete(job, run_time)
-        row = self._submitted.pop(job.job_id)
+        row = self._submitted.pop(job.job_id, None)
         if row is None:
             return
         self._window.append((row, run_time / max(1, job.requested_time)))
