@@ -248,7 +248,7 @@ def compare_study(
 Run = RunResult | Path | str
 """A run: as `run` returns it, or the path or name of its directory; also a folder of runs."""
 
-Kind = Literal["boxes", "ecdf", "bars", "load", "gantt", "decision-time"]
+Kind = Literal["boxes", "ecdf", "bars", "load", "gantt", "decision-time", "choices"]
 """Kinds of figures, as `hpcsched plot` calls them."""
 
 

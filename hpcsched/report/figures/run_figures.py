@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
+import pyarrow.compute as pc
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.capacity import OverTime, binned
@@ -42,6 +43,7 @@ from hpcsched.report.figures.chart_parts import (
     rows,
     sized,
     stepped_lines,
+    time_axis,
     value_axis,
     value_scale,
 )
@@ -450,6 +452,34 @@ def decision_time_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> F
     return Figure("decision-time", "Decision time by queue length", caption, sized(chart, size))
 
 
+def choice_figure(compared: ComparedStudy, width: int = PAPER_WIDTH) -> Figure:
+    """Return the figure of the chosen dispatcher over time, in a panel for each run."""
+    labels, charts = compared.study.run_labels, []
+    for one in compared.study.runs:
+        table = one.run.rounds.read("now", "chosen", "because")
+        chosen = table.filter(pc.is_valid(table["chosen"])).to_pydict()
+        if not chosen["now"]:
+            continue
+        ends = [*chosen["now"][1:], pc.max(table["now"]).as_py()]
+        time = time_axis(chosen["now"][0], ends[-1], one.run.calendar)
+        names = list(dict.fromkeys(chosen["chosen"]))
+        begin, end = time.places(chosen["now"]), time.places(ends)
+        data = rows(dispatcher=chosen["chosen"], begin=begin, end=end, because=chosen["because"])
+        bars = chart_of(data).mark_bar(height={"band": 0.7})
+        chart: alt.Chart = bars.encode(
+            x=time.x("begin"),
+            x2="end",
+            y=alt.Y("dispatcher:N", sort=names, axis=alt.Axis(title=None)),
+            tooltip=["dispatcher:N", time.tooltip("begin"), time.tooltip("end"), "because:N"],
+        )
+        charts.append(sized(chart, (plot_width(width), 16 * len(names) + 8), labels[one.name]))
+    if not charts:
+        message = "no run chose between dispatchers; expected one of the dispatcher hyper"
+        raise InputError(Finding("nothing-chosen", message))
+    caption = "The dispatcher that decided, over time."
+    return Figure("choices", "Chosen dispatchers", caption, panels(charts, columns=1))
+
+
 FIGURES: Mapping[str, Callable[..., Figure]] = {
     "boxes": box_figure,
     "ecdf": distribution_figure,
@@ -457,5 +487,6 @@ FIGURES: Mapping[str, Callable[..., Figure]] = {
     "load": load_figure,
     "gantt": gantt_figure,
     "decision-time": decision_time_figure,
+    "choices": choice_figure,
 }
 """Function of a compared study and of options, by kind."""

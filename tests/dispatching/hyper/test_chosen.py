@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 import hpcsched
 from hpcsched.cli import app
 from hpcsched.errors import InputError
+from tests.report.studies import pair
 
 JOBS = ((0, 10), (1, 100), (2, 10), (50, 5))
 """When jobs on one processor are submitted, and how long they run."""
@@ -68,6 +69,18 @@ def test_a_run(tmp_path: Path) -> None:
     hpcsched.run(path, tmp_path / "again")
     bytes_of = [(tmp_path / name / "jobs.parquet").read_bytes() for name in ("run", "again")]
     assert bytes_of[0] == bytes_of[1]
+
+
+def test_the_picture(tmp_path: Path) -> None:
+    """Who decided when is drawn of runs that chose; it is an error if none did."""
+    hpcsched.run(write_scenario(tmp_path), tmp_path / "run")
+    out = tmp_path / "choices.svg"
+    result = CliRunner().invoke(app, ["plot", "choices", str(tmp_path / "run"), "--out", str(out)])
+    assert result.stdout == f"wrote {out}\n"
+    assert "easy order=sjf" in out.read_text()
+    others = map(str, pair(tmp_path / "others"))
+    result = CliRunner().invoke(app, ["plot", "choices", *others, "--out", str(out), "--force"])
+    assert "no run chose between dispatchers" in str(result.exception)
 
 
 @pytest.mark.parametrize(
