@@ -35,8 +35,13 @@ class Entry:
 
 
 def read(path: Path = EXPLAINED) -> list[Entry]:
-    """Read all entries; an unknown or missing key is an error."""
-    return [Entry(**entry) for entry in tomllib.loads(path.read_text())["survivor"]]
+    """Read all entries; an unknown or missing key, or a file that is not there, is an error."""
+    entries = [Entry(**entry) for entry in tomllib.loads(path.read_text())["survivor"]]
+    root = EXPLAINED.parents[2]
+    gone = sorted({entry.file for entry in entries if not (root / entry.file).exists()})
+    if gone:
+        raise ValueError(f"{path}: expected files of the project, found {', '.join(gone)}")
+    return entries
 
 
 def unused(entries: Iterable[Entry], asked: list[Mutant], survived: list[Mutant]) -> list[Entry]:

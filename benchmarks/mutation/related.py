@@ -12,7 +12,6 @@ RELATED = {
     "hpcsched/dispatching/rules": (
         "tests/dispatching/rules",
         "tests/dispatching/test_allocators.py",
-        "tests/dispatching/test_round_plans.py",
         "tests/properties",
         "tests/golden",
     ),

@@ -50,7 +50,7 @@ from hpcsched.runs.run_status import remove_state
 from hpcsched.runs.solver_rounds import lost_in_words
 from hpcsched.runs.summary import (
     ChosenObjective,
-    Left,
+    Remaining,
     Measures,
     measured_times,
     offline_figures,
@@ -95,7 +95,7 @@ class LoopEnd(NamedTuple):
         Why observers of third parties failed in their `close`, by plugin.
     """
 
-    left: Left
+    remaining: Remaining
     account: TraceAccount
     comments: Sequence[str]
     in_python: Sequence[str]
@@ -246,7 +246,7 @@ class Run:
             end.down,
         )
         records = RunRecords(folder)
-        summary = summarize(records, measures, end.account, None if complete else end.left)
+        summary = summarize(records, measures, end.account, None if complete else end.remaining)
         summary.update(loop.more_figures(summary, complete=complete))
         # Only where there is something, as `not_measured`.
         if end.not_closed:
@@ -544,7 +544,7 @@ class ReplayLoop:
         """State of the replay."""
         assembly = self._assembly
         return LoopEnd(
-            Left(self._replay.state.waiting, self._replay.state.running),
+            Remaining(self._replay.state.waiting, self._replay.state.running),
             assembly.source.account,
             assembly.source.comments,
             self._in_python,

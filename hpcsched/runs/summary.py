@@ -65,7 +65,7 @@ class Measures(NamedTuple):
     down: Mapping[str, DownAmounts] = MappingProxyType({})
 
 
-class Left(NamedTuple):
+class Remaining(NamedTuple):
     """Numbers of waiting and running jobs when a run was interrupted."""
 
     waiting: int
@@ -73,7 +73,10 @@ class Left(NamedTuple):
 
 
 def summarize(
-    records: RunRecords, measures: Measures, account: TraceAccount, left: Left | None = None
+    records: RunRecords,
+    measures: Measures,
+    account: TraceAccount,
+    remaining: Remaining | None = None,
 ) -> dict[str, Any]:
     """Return the summary of a run.
 
@@ -82,7 +85,7 @@ def summarize(
 
     Parameters
     ----------
-    left
+    remaining
         Jobs in the system when the run was interrupted; None for a complete run.
     """
     capacity, metrics, objective, percents, class_bounds, down = measures
@@ -91,7 +94,7 @@ def summarize(
     bounded = metrics.get("mean_bounded_slowdown")
     tau = bounded.parameters.get("tau", DEFAULT_TAU) if bounded else DEFAULT_TAU
     figures = {
-        "jobs": job_account(account, records.states, left, records.rejected_by),
+        "jobs": job_account(account, records.states, remaining, records.rejected_by),
         "objective": {
             "name": objective.name,
             "parameters": dict(objective.parameters),
@@ -122,10 +125,10 @@ def summarize(
 def job_account(
     account: TraceAccount,
     ended: Mapping[str, int],
-    left: Left | None,
+    remaining: Remaining | None,
     rejected_by: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """Return the account of all records of the trace that were read; `left` is None at the end.
+    """Return the account of all records of the trace that were read; `remaining` is None at the end.
 
     `read` = `submitted` + all `skipped`, and `submitted` = `completed` + `killed` + `rejected` +
     `failed`, with `rejected` the sum of all `rejected_by`. In an interrupted run `waiting` and
@@ -143,11 +146,11 @@ def job_account(
         **by_state,
         "rejected_by": dict(sorted(rejected_by.items())),
     }
-    if left is not None:
-        submitted = sum(by_state.values()) + left.waiting + left.running
+    if remaining is not None:
+        submitted = sum(by_state.values()) + remaining.waiting + remaining.running
         jobs["submitted"] = submitted
-        jobs["waiting"] = left.waiting
-        jobs["running"] = left.running
+        jobs["waiting"] = remaining.waiting
+        jobs["running"] = remaining.running
         jobs["not_yet_submitted"] = account.submitted - submitted
     return jobs
 

@@ -92,7 +92,7 @@ private:
         int level;
         std::size_t looked_at;
         int postponed_before;    // the level at which the job was, until this decision
-        std::size_t unblocked;   // entries of `unblocked_`
+        std::size_t unblocked;   // size of `Place::unblocked` before it
         int64_t differed;
     };
 

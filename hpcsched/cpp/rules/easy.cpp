@@ -39,7 +39,7 @@ void note_reserved_for(Job& job, int64_t head)
     job.other = head;
 }
 
-/// Running jobs by their ends, and the units of a head job that fit once they have ended.
+/// Running jobs by their predicted ends, each passed once.
 class Ends {
 public:
     explicit Ends(State& state) : state_(state), rows_(state) {}
@@ -145,7 +145,7 @@ bool NodeBackfill::is_refused(const Job& job) const
     return std::ranges::find(refused_, std::pair(job.shape, job.units)) != refused_.end();
 }
 
-/// Return the head job's reservation; `then_` becomes that of its time.
+/// Return the head job's reservation; `then_` becomes the free amounts at its time.
 Shadow NodeBackfill::find_shadow()
 {
     Ends ends(state_);
@@ -250,9 +250,9 @@ Placement NodeBackfill::least_loss(int64_t row)
 
 }  // namespace
 
-void backfill_by_slot(State& state, int64_t place, int64_t next)
+void easy_by_count(State& state, int64_t at, int64_t next)
 {
-    const int64_t head_row = state.queue[place];
+    const int64_t head_row = state.queue[at];
     Job& head = state.jobs[head_row];
     const auto count_ended = [](Ends& ends, int64_t time, int64_t units) {
         ends.pass(time, [&](const Job& job) { units += job.units; });
@@ -295,9 +295,9 @@ void backfill_by_slot(State& state, int64_t place, int64_t next)
     }
 }
 
-void backfill_by_node(State& state, int64_t place, int64_t next)
+void easy_on_nodes(State& state, int64_t at, int64_t next)
 {
-    NodeBackfill(state, state.queue[place]).run(next);
+    NodeBackfill(state, state.queue[at]).run(next);
 }
 
 }  // namespace hpcsched

@@ -57,11 +57,11 @@ void plan_anew(State& state, bool explains)
         case Rule::greedy:
             start_all_that_fit(state, next);
             break;
-        default:
+        default:  // `easy`, `relaxed` and `committed_backfill`
             if (state.by_node)
-                backfill_by_node(state, at, next);
+                easy_on_nodes(state, at, next);
             else
-                backfill_by_slot(state, at, next);
+                easy_by_count(state, at, next);
     }
     if (explains) note_shared_resources(state);
 }

@@ -5,7 +5,7 @@
 namespace hpcsched {
 
 /// Hold a round of Slurm's main scheduler and, at least `interval` after the last one, of its plugin
-/// sched/backfill; see `hpcsched.dispatching.rules.slurm_backfill`.
+/// sched/backfill; see `make_slurm_backfill`.
 void hold_slurm_round(State& state, bool explains);
 
 }  // namespace hpcsched

@@ -1,7 +1,8 @@
 """Rules that the core decides: EASY, lists, and the other kinds of backfilling.
 
 A rule is a `CoreRule`: a rule of the core with options, an allocator, and queue orders. A function
-makes each; the core's part is in the file of its name in `hpcsched/cpp/rules`.
+makes each. In `hpcsched/cpp/rules`, `round.cpp` has the lists, `easy.cpp` EASY and what varies it,
+`backfill_*.cpp` backfilling with more reservations, and a file of its name each other rule.
 """
 
 from collections.abc import Mapping
@@ -123,6 +124,10 @@ class CarriedBackfill:
 
 class CoreRule:
     """Dispatcher whose rounds one rule of the core decides.
+
+    A replay hands `rule` and `options` to the core, which then decides all rounds by itself. Where
+    a part needs Python at each event, such as an allocator in Python, `dispatch` asks the core for
+    one round.
 
     Attributes
     ----------

@@ -15,7 +15,7 @@ from hpcsched.runs.manifest import ON_A_CLUSTER
 from hpcsched.runs.observers import ReasonRecorder
 from hpcsched.runs.recorder import RunRecorder
 from hpcsched.runs.runner import LoopEnd, Run
-from hpcsched.runs.summary import Left
+from hpcsched.runs.summary import Remaining
 from hpcsched.scenario import Scenario
 from hpcsched.simulation.observer import Observer, close_observers
 from hpcsched.system.cluster import (
@@ -222,10 +222,10 @@ class LiveLoop:
     @property
     def end(self) -> LoopEnd:
         """State of the loop."""
-        left = Left(self._following.waiting, self._following.running)
+        remaining = Remaining(self._following.waiting, self._following.running)
         # The trace is the history here: its header is not that of the jobs in the tables.
         account = self._following.account
-        return LoopEnd(left, account, (), (ON_A_CLUSTER,), {}, self._not_closed)
+        return LoopEnd(remaining, account, (), (ON_A_CLUSTER,), {}, self._not_closed)
 
     def more_figures(self, _summary: Mapping[str, Any], *, complete: bool) -> dict[str, Any]:
         """Return no further figures: a cluster is not known as closely as a simulated system."""
