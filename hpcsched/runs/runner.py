@@ -50,8 +50,8 @@ from hpcsched.runs.run_status import remove_state
 from hpcsched.runs.solver_rounds import lost_in_words
 from hpcsched.runs.summary import (
     ChosenObjective,
-    Remaining,
     Measures,
+    Remaining,
     measured_times,
     offline_figures,
     summarize,

@@ -128,7 +128,7 @@ def job_account(
     remaining: Remaining | None,
     rejected_by: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """Return the account of all records of the trace that were read; `remaining` is None at the end.
+    """Return the account of all records that were read; `remaining` is None at the end.
 
     `read` = `submitted` + all `skipped`, and `submitted` = `completed` + `killed` + `rejected` +
     `failed`, with `rejected` the sum of all `rejected_by`. In an interrupted run `waiting` and

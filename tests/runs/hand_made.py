@@ -20,8 +20,8 @@ from hpcsched.runs.recorder import RunRecorder
 from hpcsched.runs.summary import (
     ChosenMetric,
     ChosenObjective,
-    Left,
     Measures,
+    Remaining,
     measured_times,
     summarize,
 )
@@ -272,7 +272,7 @@ def write_run(
     recorder.close()
     submitted = [p for p in jobs if p.traced.job.submit_time <= last < left_at(p)]
     running = [p for p in submitted if p.start is not None and p.start <= last]
-    left = None if until is None else Left(len(submitted) - len(running), len(running))
+    left = None if until is None else Remaining(len(submitted) - len(running), len(running))
     measures = Measures(
         capacity=dict(zip(SYSTEM.resource_types, SYSTEM.totals, strict=True)),
         metrics=METRICS,
