@@ -7,8 +7,7 @@ from collections import Counter
 from pathlib import Path
 from statistics import median
 
-from hpcsched.runs.assembly import assemble
-from hpcsched.runs.runner import parts_of
+from hpcsched.runs.assembly import assemble, parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.event_loop import simulate
 from hpcsched.simulation.observer import Observer

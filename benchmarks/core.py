@@ -20,8 +20,7 @@ import numpy as np
 import hpcsched
 from benchmarks.make_trace import write_trace
 from benchmarks.scenarios import kth
-from hpcsched.runs.assembly import assemble
-from hpcsched.runs.runner import parts_of
+from hpcsched.runs.assembly import assemble, parts_of
 from hpcsched.simulation.event_loop import EventLoop
 
 RUNS = 7

@@ -20,8 +20,7 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.planning.plan_improver import ListPlanner
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.problem import Dispatcher, DispatchingProblem, RunningJob, waiting_job
-from hpcsched.runs.assembly import assemble
-from hpcsched.runs.runner import parts_of
+from hpcsched.runs.assembly import assemble, parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.system.space import NodeAllocation

@@ -33,10 +33,18 @@ from hpcsched.scenario.key_path import blocks, marks_of
 from hpcsched.scenario.review import not_reproducible
 from hpcsched.scenario.system import build_partitions
 from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.parts import Parts
 from hpcsched.system.outages import NO_OUTAGES, Outages
+from hpcsched.system.space import room_for
 from hpcsched.system.system import System
 from hpcsched.workload.site_partitions import Partitions
-from hpcsched.workload.trace_source import TraceSource, answer_again, checked_source, recorded_waits
+from hpcsched.workload.trace_source import (
+    TraceSource,
+    answer_again,
+    checked_source,
+    has_dependencies,
+    recorded_waits,
+)
 from hpcsched.workload.transform import TransformedSource
 
 FOLLOWING = ("dispatcher", "queue_order", "allocator")
@@ -296,3 +304,38 @@ def seed_matters(scenario: Scenario, registry: Registry | None = None) -> bool:
         return assemble(scenario, registry).build_all().seed_read
     except HpcschedError:
         return True
+
+
+MOST_SLOTS = 2**26
+"""Largest number of slots that are counted; larger systems are simulated node by node."""
+
+
+def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
+    """Return the parts of the simulation of an assembled scenario."""
+    scenario = assembly.scenario
+    # Units that may not go everywhere cannot be counted.
+    aggregated = scenario.simulation.aggregate_nodes
+    aggregated = aggregated and not assembly.partitions.bind_nodes(assembly.system)
+    aggregated = aggregated and not assembly.outages.all and not assembly.system.shared_resources
+    unit = assembly.source.uniform_request
+    # A node of an amount such as 1 TiB would be worth 2^40 slots, each with room in memory.
+    if unit is not None and room_for(assembly.system, unit) > MOST_SLOTS:
+        aggregated = False
+    return Parts(
+        assembly.system,
+        assembly.dispatcher,
+        scenario.dispatcher.plugin_name,
+        assembly.predictor,
+        assembly.objective,
+        observers,
+        unit if aggregated else None,
+        scenario.simulation.kill_at_requested_time,
+        scenario.simulation.latency,
+        assembly.correction,
+        assembly.partitions,
+        assembly.followers,
+        has_dependencies(assembly.source),
+        assembly.outages,
+        predictor_name=scenario.predictor.plugin_name,
+        recorded=assembly.recorded,
+    )

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.metric import ChosenMetric, RunTables
-from hpcsched.runs.assembly import Assembly, assemble
+from hpcsched.runs.assembly import Assembly, assemble, parts_of
 from hpcsched.runs.recorder import (
     job_table,
     joined_left,
@@ -20,7 +20,6 @@ from hpcsched.runs.recorder import (
     without_rejected,
 )
 from hpcsched.runs.resource_records import down_amounts
-from hpcsched.runs.runner import parts_of
 from hpcsched.runs.tables import ArrowTable
 from hpcsched.scenario import Scenario, load_scenario
 from hpcsched.simulation.event_loop import AHEAD, EventLoop

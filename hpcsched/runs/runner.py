@@ -20,7 +20,7 @@ from hpcsched.errors import HpcschedError, InputError
 from hpcsched.interrupts import heeded_signals
 from hpcsched.metrics.metric import DownAmounts
 from hpcsched.plugin_faults import plugin_faults_named, prints_to_stderr
-from hpcsched.runs.assembly import Assembly, assemble
+from hpcsched.runs.assembly import Assembly, assemble, parts_of
 from hpcsched.runs.columns import interruptions_schema
 from hpcsched.runs.directory import RunDirectory, create
 from hpcsched.runs.files import INTERRUPTIONS, SCENARIO, SUMMARY, TIMING, write_json
@@ -74,11 +74,13 @@ from hpcsched.workload.job_batches import (
     batches_of,
     columns_of,
 )
-from hpcsched.workload.trace_source import TraceAccount, TraceAnswer, answers_of, has_dependencies
+from hpcsched.workload.trace_source import TraceAccount, TraceAnswer, answers_of
 
 if TYPE_CHECKING:
     from hpcsched.audit.violations import AuditReport
     from hpcsched.explain.explanation import Explanation
+
+_log = logging.getLogger(__name__)
 
 GRACE = 0.5
 """Real seconds that an instant may go on after a signal, such as a call of a solver."""
@@ -293,12 +295,6 @@ def _stopped_by_signals(loop: RunLoop, *, insist: bool) -> Iterator[None]:
         signal.signal(signal.SIGALRM, alarm)
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-_log = logging.getLogger(__name__)
-
-MOST_SLOTS = 2**26
-"""Largest number of slots that are counted; larger systems are simulated node by node."""
 
 
 @dataclass(frozen=True)
@@ -616,34 +612,3 @@ def _in_python(assembly: Assembly, parts: Parts) -> list[str]:
     if scenario.simulation.mode == "offline":
         found.append("planning off-line")
     return [*obstacles(parts), *found]
-
-
-def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
-    """Return the parts of the simulation of an assembled scenario."""
-    scenario = assembly.scenario
-    # Units that may not go everywhere cannot be counted.
-    aggregated = scenario.simulation.aggregate_nodes
-    aggregated = aggregated and not assembly.partitions.bind_nodes(assembly.system)
-    aggregated = aggregated and not assembly.outages.all and not assembly.system.shared_resources
-    unit = assembly.source.uniform_request
-    # A node of an amount such as 1 TiB would be worth 2^40 slots, each with room in memory.
-    if unit is not None and room_for(assembly.system, unit) > MOST_SLOTS:
-        aggregated = False
-    return Parts(
-        assembly.system,
-        assembly.dispatcher,
-        scenario.dispatcher.plugin_name,
-        assembly.predictor,
-        assembly.objective,
-        observers,
-        unit if aggregated else None,
-        scenario.simulation.kill_at_requested_time,
-        scenario.simulation.latency,
-        assembly.correction,
-        assembly.partitions,
-        assembly.followers,
-        has_dependencies(assembly.source),
-        assembly.outages,
-        predictor_name=scenario.predictor.plugin_name,
-        recorded=assembly.recorded,
-    )

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.runs.runner import MOST_SLOTS, parts_of, run
+from hpcsched.runs.assembly import MOST_SLOTS, parts_of
+from hpcsched.runs.runner import run
 from tests.runs.test_run_lifecycle import begun
 
 LOG = "1 0 -1 9 4 -1 -1 4 9 -1 1 -1 -1 -1 -1 -1 -1 -1\n"

@@ -8,9 +8,9 @@ import pytest
 
 from hpcsched.audit.auditing import audit_directory
 from hpcsched.audit.violations import AuditReport
-from hpcsched.runs.assembly import assemble
+from hpcsched.runs.assembly import assemble, parts_of
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.runs.runner import parts_of, run
+from hpcsched.runs.runner import run
 from hpcsched.scenario import Scenario, load_scenario
 from tests.runs.hand_made import messages, tamper_jobs, tamper_json
 

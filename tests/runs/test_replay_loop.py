@@ -9,9 +9,9 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.offline.offline_problem import OfflinePlan, OfflineProblem
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.runs.assembly import Assembly, assemble
+from hpcsched.runs.assembly import Assembly, assemble, parts_of
 from hpcsched.runs.run_status import read_state
-from hpcsched.runs.runner import ReplayLoop, parts_of, planned_offline
+from hpcsched.runs.runner import ReplayLoop, planned_offline
 from hpcsched.runs.tables import ParquetTable
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.observer import Observer

@@ -8,9 +8,9 @@ import pytest
 from hpcsched.audit.auditing import audit_directory
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.errors import InputError
-from hpcsched.runs.assembly import assemble
+from hpcsched.runs.assembly import assemble, parts_of
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.runs.runner import parts_of, run
+from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.check import check_decision
 from hpcsched.studies.problems.problem_files import InstancesFile

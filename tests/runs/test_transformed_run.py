@@ -9,9 +9,8 @@ import pytest
 
 from hpcsched import cli, load_scenario, run
 from hpcsched.audit.auditing import audit_directory
-from hpcsched.runs.assembly import assemble
+from hpcsched.runs.assembly import assemble, parts_of
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.runs.runner import parts_of
 from hpcsched.studies.study_files import read_experiment
 from hpcsched.workload.transform import TransformedSource
 from tests.runs.hand_made import messages, tamper_json

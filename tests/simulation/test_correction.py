@@ -4,8 +4,7 @@ import pytest
 
 from hpcsched.errors import InputError, PluginError
 from hpcsched.prediction.predictor import Correction, Doubling, OneSecond, ToRequestedTime
-from hpcsched.runs.assembly import assemble
-from hpcsched.runs.runner import parts_of
+from hpcsched.runs.assembly import assemble, parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.event_loop import simulate
 from hpcsched.testing import sample_workloads

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from hpcsched.runs.assembly import assemble
+from hpcsched.runs.assembly import assemble, parts_of
 from hpcsched.runs.replaying import read_workload, replay
-from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_branches import LaterJobs, branches

@@ -14,9 +14,8 @@ from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound, Plans
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.runs.assembly import assemble
+from hpcsched.runs.assembly import assemble, parts_of
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.event_loop import simulate
 from hpcsched.studies.problems.solving import SAME_OBJECTIVE

@@ -15,9 +15,8 @@ from hpcsched.parameters import Params, PositiveDuration
 from hpcsched.plugins import manager
 from hpcsched.registration import FOLLOWS_RECORD
 from hpcsched.report.tables.report_table import Table, duration_text
-from hpcsched.runs.assembly import assemble
+from hpcsched.runs.assembly import assemble, parts_of
 from hpcsched.runs.replaying import Workload, read_workload
-from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import Scenario
 from hpcsched.scenario.faults import sentence
 from hpcsched.simulation.parts import Parts

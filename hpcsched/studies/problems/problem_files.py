@@ -27,9 +27,8 @@ from hpcsched.dispatching.problem import (
 )
 from hpcsched.errors import Finding, HpcschedError, InputError, Place
 from hpcsched.parameters import LARGEST
-from hpcsched.runs.assembly import assemble
+from hpcsched.runs.assembly import assemble, parts_of
 from hpcsched.runs.manifest import sha256
-from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import Scenario, resolved_yaml
 from hpcsched.scenario.document import parse_document
 from hpcsched.scenario.faults import sentence

@@ -13,8 +13,7 @@ from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.core_rules import list_rule
 from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
-from hpcsched.runs.assembly import assemble
-from hpcsched.runs.runner import parts_of
+from hpcsched.runs.assembly import assemble, parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.event_loop import simulate
 from hpcsched.system.space import NodeAllocation

@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hpcsched import Finding, InputError, Scenario, load_scenario
-from hpcsched.runs.assembly import Assembly, assemble
+from hpcsched.runs.assembly import Assembly, assemble, parts_of
 from hpcsched.runs.replaying import read_workload, replay_in_python
-from hpcsched.runs.runner import parts_of
 from hpcsched.runs.tables import ArrowTable
 from hpcsched_learned.policy_order import FEATURES, FeatureRows, PolicyOrder
 

@@ -15,8 +15,7 @@ from hpcsched.dispatching.planning.model_building import select
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.selection import SelectionOptions
 from hpcsched.dispatching.problem import Dispatcher, DispatchingProblem
-from hpcsched.runs.assembly import assemble
-from hpcsched.runs.runner import parts_of
+from hpcsched.runs.assembly import assemble, parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.event_loop import simulate
 from tests.docs.pages import DOCS, ROOT, tables

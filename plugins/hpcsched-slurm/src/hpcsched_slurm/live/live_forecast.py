@@ -16,8 +16,7 @@ import numpy as np
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, waiting_job
 from hpcsched.errors import Finding, InputError
 from hpcsched.prediction.predictors import RequestedTime
-from hpcsched.runs.assembly import Assembly, assemble
-from hpcsched.runs.runner import parts_of
+from hpcsched.runs.assembly import Assembly, assemble, parts_of
 from hpcsched.scenario import Scenario
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_branches import LaterJobs, ReplayBranch, branches
