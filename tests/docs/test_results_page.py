@@ -21,7 +21,7 @@ from hpcsched.runs.files import KNOWN, STATES
 from hpcsched.runs.manifest import Manifest
 from hpcsched.runs.resource_records import SharedResourceFigures, outage_figures
 from hpcsched.runs.runner import run
-from hpcsched.runs.summary import Left, job_account
+from hpcsched.runs.summary import Remaining, job_account
 from hpcsched.scenario import load_scenario
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.shared_resources import SharedResource
@@ -124,7 +124,7 @@ def test_summary_keys(scenario, tmp_path):
         key_paths({"shared_resources": {"power": dict.fromkeys(SharedResourceFigures._fields, 0)}})
     )
     found |= dict.fromkeys(key_paths({"recorded_starts": asdict(RecordedFigures())}))
-    jobs = job_account(account, {}, Left(1, 1), {"dispatcher": 1})
+    jobs = job_account(account, {}, Remaining(1, 1), {"dispatcher": 1})
     found |= dict.fromkeys(key_paths({"jobs": jobs}))
     assert sorted(described("summary.json")) == sorted(found)
     assert described("timing.json") == list(key_paths(result.directory.timing))

@@ -19,7 +19,7 @@ from hpcsched.runs.observers import EventLog
 from hpcsched.runs.recorder import RunRecorder
 from hpcsched.runs.runner import LoopEnd, Run
 from hpcsched.runs.runner import run as run_scenario
-from hpcsched.runs.summary import Left
+from hpcsched.runs.summary import Remaining
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.records import RoundRecord
 from hpcsched.studies.cell import Cell
@@ -60,7 +60,7 @@ class Loop:
     @property
     def end(self) -> LoopEnd:
         """Three jobs wait."""
-        return LoopEnd(Left(3, 0), self.account, ["a header"], ["a test"], {})
+        return LoopEnd(Remaining(3, 0), self.account, ["a header"], ["a test"], {})
 
     def more_figures(self, summary: Mapping[str, Any], /, *, complete: bool) -> dict[str, Any]:
         """Return what it was called with."""
