@@ -61,7 +61,7 @@ def test_all_jobs_are_recorded(tmp_path: Path) -> None:
     run.close()
     assert starts(assembly) == {1: 0, 2: 100, 3: 20}
     assert run.complete
-    assert run.end.left == (0, 0)
+    assert run.end.remaining == (0, 0)
     assert run.end.in_python == []
     state = read_state(assembly.folder)
     assert state is not None
@@ -91,7 +91,7 @@ def test_it_stops_after_the_instant(tmp_path: Path) -> None:
     run.run()
     run.close()
     assert not run.complete
-    assert run.end.left == (1, 2)
+    assert run.end.remaining == (1, 2)
     assert starts(assembly) == {}
     rounds = ParquetTable(assembly.folder / "rounds.parquet").whole()
     assert rounds["now"].to_pylist() == [0, 10, 20]

@@ -47,7 +47,7 @@ def test_it_runs_until_the_cluster_is_idle(tmp_path: Path) -> None:
     assert loop.complete
     loop.close()
     assert told == ["[7] on [('a1',)]", "closed"]
-    assert (loop.end.left.waiting, loop.end.left.running) == (0, 0)
+    assert (loop.end.remaining.waiting, loop.end.remaining.running) == (0, 0)
 
 
 def test_what_is_left_when_it_is_stopped(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_what_is_left_when_it_is_stopped(tmp_path: Path) -> None:
     loop = loop_of(driving, [], Limits(None, 2, until_idle=False))
     loop.run()
     assert not loop.complete
-    assert loop.end.left.waiting + loop.end.left.running == 3
+    assert loop.end.remaining.waiting + loop.end.remaining.running == 3
     assert "a real cluster" in " ".join(loop.end.in_python)
     assert loop.more_figures({}, complete=False) == {}
 
