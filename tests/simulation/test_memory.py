@@ -14,7 +14,7 @@ SCENARIO = "scenarios/small-easy.yaml"
     ("count", "dispatcher"),
     [
         (200, "easy"),
-        (60, "{name: order-search, budget: 50}"),
+        (15, "{name: order-search, budget: 50}"),
         pytest.param(10_000, "easy", marks=pytest.mark.slow),
         pytest.param(2_000, "{name: order-search, budget: 50}", marks=pytest.mark.slow),
     ],

@@ -129,7 +129,13 @@ def test_rules(make: Callable[[str], Assembly], name: str, data: Any, workload: 
     check(make, name, data, workload)
 
 
-@pytest.mark.parametrize("name", sorted(SOLVING))
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name == "cp" else pytest.param(name, marks=pytest.mark.slow)
+        for name in sorted(SOLVING)
+    ],
+)
 @tries(4)
 @given(data=st.data(), workload=mixed_workloads(max_jobs=5))
 def test_solvers(make: Callable[[str], Assembly], name: str, data: Any, workload: Workload) -> None:

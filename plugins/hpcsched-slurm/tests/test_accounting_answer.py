@@ -114,7 +114,7 @@ def test_a_run_records_what_was_read(tmp_path: Path, use_plugins: UsePlugins) ->
     (tmp_path / "s").unlink()
     with serving(tmp_path) as (server, _):
         answering(server)
-        gone = "trace_answers.zip: expected in the directory, found it gone"
+        gone = "trace_answers.zip is in the directory: expected True, found False"
         assert violations(result) == [gone]
         # A field that the trace does not have changes nothing.
         server.content = ANSWER.replace(b'"elapsed": 3', b'"elapsed": 4')
