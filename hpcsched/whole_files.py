@@ -59,9 +59,9 @@ def write_text(path: Path, text: str) -> None:
 def check_target(path: Path, *, force: bool) -> None:
     """Raise InputError if a file may not be written to this path."""
     if path.is_dir():
-        raise problem("cannot-write", path, "it is a directory")
+        raise file_error("cannot-write", path, "it is a directory")
     if path.exists() and not force:
-        raise problem("file-exists", path, f"it is there already; {FORCE} replaces it")
+        raise file_error("file-exists", path, f"it is there already; {FORCE} replaces it")
 
 
 def make_folder(path: Path) -> None:
@@ -75,9 +75,9 @@ def make_folder(path: Path) -> None:
 def cannot_write(path: Path, error: OSError | ValueError) -> InputError:
     """Return the error about a file that cannot be written."""
     reason = getattr(error, "strerror", None) or error
-    return problem("cannot-write", path, f"it cannot be written: {reason}")
+    return file_error("cannot-write", path, f"it cannot be written: {reason}")
 
 
-def problem(rule: str, path: Path, message: str) -> InputError:
+def file_error(rule: str, path: Path, message: str) -> InputError:
     """Return the error about a file or directory, with the rule that it breaks."""
     return InputError(Finding(rule, message, Place(str(path))))

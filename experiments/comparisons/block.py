@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hpcsched.scenario.document import read_text
-from hpcsched.whole_files import problem, write_text
+from hpcsched.whole_files import file_error, write_text
 
 
 class Block(NamedTuple):
@@ -25,6 +25,6 @@ def find_block(page: Path, name: str) -> Block:
     begin, end = f"<!-- begin {name} -->\n", f"<!-- end {name} -->"
     if text.count(begin) != 1 or text.count(end) != 1 or text.index(end) < text.index(begin):
         message = f"it needs one line {begin.strip()} and after it one {end}"
-        raise problem("no-block", page, message)
+        raise file_error("no-block", page, message)
     start = text.index(begin) + len(begin)
     return Block(page, text[:start], text[text.index(end) :])

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from hpcsched.errors import InputError
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.studies.experiment_folder import read_index
-from hpcsched.whole_files import problem
+from hpcsched.whole_files import file_error
 
 
 class LabelledRun(NamedTuple):
@@ -41,7 +41,7 @@ def read_finished(folder: Path, axes: Collection[str]) -> Finished:
     index = read_index(folder)
     if set(index.axes) != set(axes):
         message = f"its axes are {', '.join(index.axes)}; expected {', '.join(axes)}"
-        raise problem("other-experiment", folder, message)
+        raise file_error("other-experiment", folder, message)
     runs, missing = [], []
     for cell in index.cells:
         run = _complete(folder / cell.run)

@@ -31,7 +31,7 @@ from hpcsched.scenario import Scenario
 from hpcsched.scenario.choices import Choice
 from hpcsched.scenario.key_path import blocks
 from hpcsched.scenario.review import not_reproducible
-from hpcsched.whole_files import problem
+from hpcsched.whole_files import file_error
 
 _MEASURED = ("decision_time", "build_time", "transform_time", "solve_time")
 """What a clock measured, in rounds and in the solver's account of them."""
@@ -193,7 +193,7 @@ def audit_directory(run: RunDirectory) -> AuditReport:
     """Audit a run."""
     if ON_A_CLUSTER in run.manifest.not_reproducible_because:
         message = "it was made on a real cluster: there is no trace to check it against"
-        raise problem("live-run", run.path, message)
+        raise file_error("live-run", run.path, message)
     parts = assemble_again(run)
     scenario, chosen = parts.scenario, parts.scenario.dispatcher
     objective, predictor = scenario.objective, scenario.predictor

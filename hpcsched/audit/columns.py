@@ -26,7 +26,7 @@ from hpcsched.runs.files import (
 from hpcsched.runs.tables import ParquetTable
 from hpcsched.system.outages import NO_OUTAGES, DownTime, Outages, down_time, node_numbers
 from hpcsched.system.system import IntArray, System
-from hpcsched.whole_files import problem
+from hpcsched.whole_files import file_error
 from hpcsched.workload.job import FLAGS, NUMBERED, TracedJob
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partitions
 from hpcsched.workload.trace_source import TraceAnswer, TraceSource, answers_of, recorded_waits
@@ -494,9 +494,9 @@ def read_lost(run: RunDirectory, system: System) -> LostColumns:
     try:
         lost = lost_columns(ParquetTable(path).whole(), system)
     except (TypeError, ValueError):
-        raise problem("damaged-file", path, "it is damaged: requests lack resources") from None
+        raise file_error("damaged-file", path, "it is damaged: requests lack resources") from None
     if lost.unpaired.any():
-        raise problem("damaged-file", path, "it is damaged: units do not match nodes")
+        raise file_error("damaged-file", path, "it is damaged: units do not match nodes")
     return lost
 
 

@@ -16,7 +16,7 @@ from hpcsched.report.studying import compare_study
 from hpcsched.report.tables.run_account import account_of_jobs
 from hpcsched.report.tables.study_tables import answer
 from hpcsched.studies import first_look
-from hpcsched.whole_files import problem
+from hpcsched.whole_files import file_error
 
 
 def try_(
@@ -68,7 +68,7 @@ def try_(
     # Runs of another log beside these would be compared with them.
     if save is not None and not force and save.is_dir() and any(save.iterdir()):
         message = f"it is not empty; {FORCE} writes into it all the same"
-        raise problem("file-exists", save, message)
+        raise file_error("file-exists", save, message)
     names = [name.strip() for name in dispatchers.split(",") if name.strip()]
     look = first_look.look_at(
         first_look.example_log() if log is None else log,

@@ -15,7 +15,7 @@ from hpcsched.errors import HpcschedError
 from hpcsched.runs.assembly import assemble_again
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.observers import ReasonRow, jobs_that_speak_of, reasons_of
-from hpcsched.whole_files import problem
+from hpcsched.whole_files import file_error
 from hpcsched.workload.trace_calendar import NO_DATES, Calendar
 
 JSON_VERSION = 1
@@ -181,7 +181,7 @@ def explain_run(run: RunDirectory, job_id: int) -> Explanation:
         first, last = run.all_jobs.bounds("job_id")
         has = f"the run has {run.all_jobs.rows} jobs, with numbers from {first} to {last}"
         message = "no job has left the run" if first is None else has
-        raise problem("unknown-job", run.path, f"there is no job {job_id}: {message}")
+        raise file_error("unknown-job", run.path, f"there is no job {job_id}: {message}")
 
     job = facts.pop(job_id, None)
     rounds = run.rounds.read(*ChosenFrom._fields, "latency")

@@ -8,7 +8,7 @@ from string import Template
 from hpcsched.errors import Finding, InputError
 from hpcsched.plugin_faults import spoken
 from hpcsched.version import __version__
-from hpcsched.whole_files import make_folder, problem, write_text
+from hpcsched.whole_files import file_error, make_folder, write_text
 
 _TEMPLATES = files("hpcsched.plugins") / "templates"
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -34,7 +34,7 @@ def write_package(kind: str, name: str, folder: Path) -> list[Path]:
         message = f"expected small letters and digits, words joined by hyphens, found {name!r}"
         raise InputError(Finding("bad-name", message))
     if folder.exists():
-        raise problem("folder-exists", folder, "expected a folder that does not exist yet")
+        raise file_error("folder-exists", folder, "expected a folder that does not exist yet")
     underscored = name.replace("-", "_")
     module = f"hpcsched_{underscored}"
     registered = "dispatcher" if kind == "formulation" else kind.replace("_", "-")

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from hpcsched.runs.files import MANIFEST
-from hpcsched.whole_files import problem
+from hpcsched.whole_files import file_error
 
 INDEX = "experiment.json"
 """The file of an experiment's folder that lists its cells and their runs."""
@@ -44,5 +44,5 @@ def one_run_folder(given: Path) -> Path:
     if len(runs) > 1:
         names = ", ".join(one.name for one in runs)
         message = f"it holds {len(runs)} runs: expected {folder}/NAME of one of them: {names}"
-        raise problem("several-runs", folder, message)
+        raise file_error("several-runs", folder, message)
     return runs[0].run.path

@@ -15,7 +15,7 @@ from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.files import MANIFEST, SUMMARY, read_json
 from hpcsched.runs.manifest import read_manifest
 from hpcsched.scenario.resolved import read_resolved_values
-from hpcsched.whole_files import problem
+from hpcsched.whole_files import file_error
 
 _Parts: TypeAlias = tuple[str, ...]
 
@@ -160,7 +160,9 @@ def _found(path: Path, warnings: list[str]) -> Iterator[_Found]:
         folders = {folder: {} for folder in sorted(file.parent for file in path.rglob(MANIFEST))}
     opened = [folder for folder in folders if _has_ended(folder, warnings)]
     if not opened:
-        raise problem("not-a-run", path, "it is not a run directory, and holds none that has ended")
+        raise file_error(
+            "not-a-run", path, "it is not a run directory, and holds none that has ended"
+        )
     for folder in opened:
         yield _Found(RunDirectory.open(folder), folders[folder])
 
@@ -191,7 +193,7 @@ def _cells(folder: Path, warnings: list[str]) -> dict[Path, Mapping[str, str]]:
                 warnings.append(f"{folder}: {cell['name']} has no run and is left out")
     except (KeyError, TypeError, AttributeError) as error:
         message = f"it is damaged: a cell lacks {error}"
-        raise problem("damaged-file", path, message) from error
+        raise file_error("damaged-file", path, message) from error
     return found
 
 
@@ -305,5 +307,5 @@ def pick_run(wanted: str, runs: Sequence[StudiedRun], folder: Path | None = None
     there = ", ".join(one.name for one in runs)
     message = f"{wanted!r} {what}; there are: {there}"
     if folder is not None:
-        raise problem("unknown-run", folder, message)
+        raise file_error("unknown-run", folder, message)
     raise InputError(Finding("unknown-baseline", message))

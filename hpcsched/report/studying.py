@@ -42,7 +42,7 @@ from hpcsched.runs.runner import RunResult
 from hpcsched.runs.summary import measured
 from hpcsched.runs.tables import ArrowTable
 from hpcsched.scenario.models import RULE, without_waits
-from hpcsched.whole_files import check_target, make_folder, problem, write_text
+from hpcsched.whole_files import check_target, file_error, make_folder, write_text
 from hpcsched.workload.trace_source import recorded_waits
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def recorded_schedule(compared: ComparedStudy) -> tuple[Schedule, LogColumn]:
     if len(compared.study.groups) > 1:
         traces = ", ".join(compared.study.groups)
         message = f"the schedule of one log is compared; the runs are of several: {traces}"
-        raise problem("several-traces", one.run.path, message)
+        raise file_error("several-traces", one.run.path, message)
     parts = _assembled(one.run)
     ran = read_schedule(one, parts.objective)
     job_ids = ran.jobs["job_id"].to_numpy()
@@ -72,7 +72,7 @@ def recorded_schedule(compared: ComparedStudy) -> tuple[Schedule, LogColumn]:
     known = starts >= 0
     if not known.any():
         message = f"the log records the start of none of the {len(known)} jobs that ran"
-        raise problem("no-recorded-starts", one.run.path, message)
+        raise file_error("no-recorded-starts", one.run.path, message)
     # A run may be called `recorded` itself.
     taken = {name for pair in compared.study.run_labels.items() for name in pair}
     files = one.run.manifest.trace_files
@@ -104,10 +104,10 @@ def recorded_schedule(compared: ComparedStudy) -> tuple[Schedule, LogColumn]:
 def _assembled(run: RunDirectory) -> Assembly:
     """Return the parts of a run's scenario, once its log is known to be a schedule of its jobs."""
     if ON_A_CLUSTER in run.manifest.not_reproducible_because:
-        raise problem("live-run", run.path, "it was made on a real cluster: there is no log")
+        raise file_error("live-run", run.path, "it was made on a real cluster: there is no log")
     parts = assemble_again(run)
     for _, message in without_waits(parts.scenario, registry(), "the recorded schedule"):
-        raise problem(RULE, run.path, message)
+        raise file_error(RULE, run.path, message)
     return parts
 
 

@@ -23,7 +23,7 @@ from hpcsched.runs.files import (
 from hpcsched.runs.folder_lock import LOCK, FolderLock, HeldError
 from hpcsched.runs.manifest import ON_A_CLUSTER, Manifest, read_manifest
 from hpcsched.runs.solver_rounds import SolverRounds, solver_rounds
-from hpcsched.whole_files import cannot_write, problem, unfinished_of
+from hpcsched.whole_files import cannot_write, file_error, unfinished_of
 from hpcsched.workload.trace_calendar import Calendar, calendar_of
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def create(folder: Path, *, force: bool = False) -> FolderLock:
         folder.mkdir(parents=True, exist_ok=True)
         if not _is_empty(folder) and not _holds_a_run(folder):
             message = "it is not empty and holds no run; it is left as it is"
-            raise problem("not-empty", folder, message)
+            raise file_error("not-empty", folder, message)
         with ExitStack() as stack:
             lock = stack.enter_context(FolderLock(folder).acquire())
             if not _is_empty(folder):
@@ -53,9 +53,9 @@ def create(folder: Path, *, force: bool = False) -> FolderLock:
             stack.pop_all()
     except HeldError as held:
         message = f"another run is being written there, by {held}; write this one elsewhere"
-        raise problem("in-use", folder, message) from None
+        raise file_error("in-use", folder, message) from None
     except FileExistsError:
-        raise problem("cannot-write", folder, "it is a file, not a directory") from None
+        raise file_error("cannot-write", folder, "it is a file, not a directory") from None
     except (OSError, ValueError) as error:  # a ValueError: the path holds U+0000
         raise cannot_write(folder, error) from error
     return lock
@@ -82,7 +82,7 @@ def _make_room(folder: Path, force: bool) -> None:
         how = {"running": "was killed", "failed": "failed"}.get(manifest.status)
         if how is None or ON_A_CLUSTER in manifest.not_reproducible_because:
             message = f"it is not empty; {FORCE} replaces the run in it"
-            raise problem("not-empty", folder, message)
+            raise file_error("not-empty", folder, message)
         _log.warning("%s: replacing the run in it, which %s", folder, how)
     for name in (*KNOWN, *OPTIONAL):
         (folder / name).unlink(missing_ok=True)
@@ -107,24 +107,24 @@ class RunDirectory:
     def open(cls, path: Path) -> "RunDirectory":
         """Open a run directory."""
         if not path.is_dir():
-            raise problem("not-a-run", path, "it is not a directory")
+            raise file_error("not-a-run", path, "it is not a directory")
         manifest = read_manifest(path)
         if manifest.status == "running":
             message = (
                 f"the run of {manifest.started} is still going on, or was killed;"
                 " `hpcsched status` tells which"
             )
-            raise problem("not-finished", path, message)
+            raise file_error("not-finished", path, message)
         # Only what was written has a hash: a summary that was lost later is a missing file.
         if manifest.status != "complete" and SUMMARY not in manifest.files:
             how = "was interrupted" if manifest.status == "interrupted" else "failed"
             # One line an error: findings of an input come in several.
             error = "" if manifest.error is None else ": " + "; ".join(manifest.error.splitlines())
             message = f"the run of {manifest.started} {how} before it had results{error}"
-            raise problem("no-results", path, message)
+            raise file_error("no-results", path, message)
         for name in KNOWN:
             if not (path / name).is_file():
-                raise problem("missing-file", path / name, "it is missing")
+                raise file_error("missing-file", path / name, "it is missing")
         return cls(path, manifest)
 
     @property
@@ -144,7 +144,7 @@ class RunDirectory:
         content = read_json(path)
         for key, kind in (("jobs", dict), ("metrics", dict), ("rounds", dict)):
             if not isinstance(content.get(key), kind):
-                raise problem("damaged-file", path, f"it is damaged: {key!r} is missing")
+                raise file_error("damaged-file", path, f"it is damaged: {key!r} is missing")
         return content
 
     @cached_property
@@ -168,7 +168,7 @@ class RunDirectory:
         statuses = self.summary["rounds"].get("solver", {})
         if not isinstance(statuses, dict) or not all(type(n) is int for n in statuses.values()):
             message = "it is damaged: 'rounds.solver' has no number for each status"
-            raise problem("damaged-file", self.path / SUMMARY, message)
+            raise file_error("damaged-file", self.path / SUMMARY, message)
         return solver_rounds(statuses)
 
     @cached_property
@@ -177,7 +177,7 @@ class RunDirectory:
         path = self.path / TIMING
         content = read_json(path)
         if not isinstance(content.get("rounds"), dict):
-            raise problem("damaged-file", path, "it is damaged: 'rounds' is missing")
+            raise file_error("damaged-file", path, "it is damaged: 'rounds' is missing")
         return content
 
     @cached_property
@@ -204,5 +204,5 @@ class RunDirectory:
                 "no reasons were recorded: run it with --explain, or with 'observers: [reasons]' in"
                 " its scenario"
             )
-            raise problem("no-reasons", self.path, message)
+            raise file_error("no-reasons", self.path, message)
         return _table(path)

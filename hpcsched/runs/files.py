@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from hpcsched.whole_files import problem, write_text
+from hpcsched.whole_files import file_error, write_text
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -47,12 +47,12 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise problem("missing-file", path, f"it cannot be read: {error.strerror}") from error
+        raise file_error("missing-file", path, f"it cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise problem("damaged-file", path, f"it is damaged: not JSON: {error}") from error
+        raise file_error("damaged-file", path, f"it is damaged: not JSON: {error}") from error
     if not isinstance(content, dict):
         found = type(content).__name__
-        raise problem("damaged-file", path, f"it is damaged: expected an object, found {found}")
+        raise file_error("damaged-file", path, f"it is damaged: expected an object, found {found}")
     return content
 
 
@@ -63,11 +63,11 @@ def read_model(path: Path, model: type[_Model], version: int) -> _Model:
     found = content.get("format")
     if found != version:
         message = f"it has format {found!r}; this version of hpcsched reads format {version}"
-        raise problem("unknown-format", path, message)
+        raise file_error("unknown-format", path, message)
     try:
         return model.model_validate(content)
     except ValidationError as error:
         # One is enough: the file is written by this program, so all have the same cause.
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"]))
-        raise problem("damaged-file", path, f"it is damaged: {key}: {first['msg']}") from error
+        raise file_error("damaged-file", path, f"it is damaged: {key}: {first['msg']}") from error

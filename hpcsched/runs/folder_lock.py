@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Self
 from weakref import WeakSet
 
-from hpcsched.whole_files import cannot_write, problem
+from hpcsched.whole_files import cannot_write, file_error
 
 LOCK = ".lock"
 """Name of the lock's file in a folder."""
@@ -99,7 +99,7 @@ def locked_folder(path: Path, *within: str) -> Iterator[None]:
             (path / name).mkdir(parents=True, exist_ok=True)
         lock = FolderLock(path).acquire()
     except HeldError as held:
-        raise problem("in-use", path, f"it is being worked on by {held}") from None
+        raise file_error("in-use", path, f"it is being worked on by {held}") from None
     except OSError as error:
         raise cannot_write(path, error) from error
     with lock:

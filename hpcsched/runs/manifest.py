@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 from hpcsched.errors import HpcschedError, InputError
 from hpcsched.runs.files import MANIFEST, STATE, TRACE_ANSWERS, read_model, write_json
 from hpcsched.version import __version__
-from hpcsched.whole_files import problem, replacing
+from hpcsched.whole_files import file_error, replacing
 from hpcsched.workload.trace_source import TraceAnswer
 
 FORMAT = 6
@@ -185,7 +185,7 @@ def read_manifest(folder: Path) -> Manifest:
     """Read the manifest of a run directory."""
     path = folder / MANIFEST
     if not path.is_file():
-        raise problem("not-a-run", folder, f"it is not a run directory: it has no {MANIFEST}")
+        raise file_error("not-a-run", folder, f"it is not a run directory: it has no {MANIFEST}")
     return read_model(path, Manifest, FORMAT)
 
 
@@ -220,7 +220,7 @@ def sha256(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise problem("missing-file", path, f"it cannot be read: {error.strerror}") from error
+        raise file_error("missing-file", path, f"it cannot be read: {error.strerror}") from error
 
 
 def content_sha256(content: bytes) -> str:
@@ -259,4 +259,4 @@ def kept_answers(folder: Path, manifest: Manifest) -> tuple[TraceAnswer, ...]:
                 TraceAnswer(name, file.read(f"answer-{k}")) for k, name in enumerate(names, 1)
             )
     except (OSError, BadZipFile, KeyError, EOFError, zlib.error, NotImplementedError) as error:
-        raise problem("damaged-file", path, f"it is damaged: {error}") from error
+        raise file_error("damaged-file", path, f"it is damaged: {error}") from error

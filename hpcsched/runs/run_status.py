@@ -14,7 +14,7 @@ from hpcsched.runs.files import STATE, STATES, read_model
 from hpcsched.runs.folder_lock import holder_of
 from hpcsched.runs.manifest import Manifest, read_manifest
 from hpcsched.runs.solver_rounds import SolverRounds, in_words, solver_rounds, what_to_do
-from hpcsched.whole_files import problem, write_text
+from hpcsched.whole_files import file_error, write_text
 
 STATE_FORMAT = 2
 """Version of the state file's layout; readers refuse any other."""
@@ -132,7 +132,7 @@ class RunStatus:
 def status_of(folder: Path) -> RunStatus:
     """Return the status of the run in a directory."""
     if not folder.is_dir():
-        raise problem("not-a-run", folder, "it is not a directory")
+        raise file_error("not-a-run", folder, "it is not a directory")
     # The manifest before the state: a run removes its state after it has marked the manifest.
     manifest = read_manifest(folder)
     if manifest.status == "running":

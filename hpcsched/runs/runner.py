@@ -442,7 +442,7 @@ class ReplayLoop:
         givers = givers_among(names, observers)
         self._parts = parts_of(assembly, observers)._replace(givers=givers)
         parts, folder, system = self._parts, assembly.folder, assembly.system
-        self._in_python = _in_python(assembly, parts)
+        self._in_python = obstacles_of_run(assembly, parts)
         self._usages = [one for one in parts.observers if isinstance(one, ProcessUsage)]
         self._replay = self._replay_of(parts)
         self._opened = OpenJobs()
@@ -601,8 +601,8 @@ def planned_offline(assembly: Assembly, parts: Parts) -> tuple[OfflinePlan, Part
     return plan, parts._replace(dispatcher=follower)
 
 
-def _in_python(assembly: Assembly, parts: Parts) -> list[str]:
-    """Return the parts of a run that need Python at each event, in words."""
+def obstacles_of_run(assembly: Assembly, parts: Parts) -> list[str]:
+    """Return what needs Python at each event: parts (`obstacles`), observers, off-line planning."""
     scenario = assembly.scenario
     found = [
         f"the observer {choice.plugin_name}"

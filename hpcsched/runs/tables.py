@@ -16,7 +16,7 @@ from hpcsched.errors import InputError
 from hpcsched.metrics.metric import Column
 from hpcsched.runs.files import JOBS, ROUNDS
 from hpcsched.runs.solver_rounds import is_lost
-from hpcsched.whole_files import problem
+from hpcsched.whole_files import file_error
 
 
 class ParquetTable:
@@ -102,14 +102,14 @@ class ParquetTable:
 
     def _open(self) -> pq.ParquetFile:
         if not self._path.is_file():
-            raise problem("missing-file", self._path, "it is missing")
+            raise file_error("missing-file", self._path, "it is missing")
         try:
             return pq.ParquetFile(self._path, metadata=getattr(self, "_metadata", None))
         except (OSError, pa.ArrowException) as error:
             raise self._damaged(error) from error
 
     def _damaged(self, how: object) -> InputError:
-        return problem("damaged-file", self._path, f"it is damaged: {how}")
+        return file_error("damaged-file", self._path, f"it is damaged: {how}")
 
     def _check(self, column: str) -> None:
         name, _, field = column.partition(".")
@@ -119,7 +119,7 @@ class ParquetTable:
         if kind is None or (field and field not in inside):
             there = ", ".join(inside or self.schema.names)
             message = f"it has no column {column!r}; there are: {there}"
-            raise problem("unknown-column", self._path, message)
+            raise file_error("unknown-column", self._path, message)
 
 
 class ArrowTable:

@@ -13,7 +13,7 @@ from hpcsched.scenario.key_path import KeyPath, show_key_path
 from hpcsched.scenario.models import Scenario
 from hpcsched.scenario.system import PartitionDeclaration, SystemDeclaration, build_partitions
 from hpcsched.system.system import System
-from hpcsched.whole_files import problem
+from hpcsched.whole_files import file_error
 from hpcsched.workload.site_partitions import Partitions
 
 
@@ -48,9 +48,9 @@ def read_resolved_values(path: Path) -> Mapping[str, Any]:
         content = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (OSError, ValueError, yaml.YAMLError) as error:
         message = f"it is damaged: {' '.join(str(error).split())}"
-        raise problem("damaged-file", path, message) from error
+        raise file_error("damaged-file", path, message) from error
     if not isinstance(content, dict):
-        raise problem("damaged-file", path, "it is damaged: it holds no mapping")
+        raise file_error("damaged-file", path, "it is damaged: it holds no mapping")
     return content
 
 
@@ -73,7 +73,7 @@ def _part(path: Path, key: str, kind: Any) -> Any:
         return TypeAdapter(kind).validate_python(values.get(key))
     except ValueError as error:
         message = f"it is damaged: the {key} cannot be read from it"
-        raise problem("damaged-file", path, message) from error
+        raise file_error("damaged-file", path, message) from error
 
 
 ABSENT = object()

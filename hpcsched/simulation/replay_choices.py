@@ -239,7 +239,7 @@ KNOWN_CORRECTIONS = {
 def obstacles(parts: Parts) -> list[str]:
     """Return the parts of a simulation that need Python at each event, in words.
 
-    Empty if none does. Observers are not looked at; see `needs_reasons`.
+    Empty if none does. Observers are not looked at: `obstacles_of_run` of `runs` does.
     """
     dispatcher = parts.dispatcher
     if not isinstance(dispatcher, CoreRule):

@@ -17,7 +17,7 @@ from hpcsched.runs.files import read_model
 from hpcsched.runs.folder_lock import holder_of, locked_folder
 from hpcsched.runs.run_status import RunStatus, status_content, status_of
 from hpcsched.studies.executors.executor import RUN
-from hpcsched.whole_files import problem
+from hpcsched.whole_files import file_error
 
 if TYPE_CHECKING:
     from hpcsched.studies.cell import Cell
@@ -153,7 +153,7 @@ def read_index(folder: Path) -> Index:
     """Return the index of an experiment's folder."""
     path = folder / INDEX
     if not path.is_file():
-        raise problem("not-an-experiment", folder, f"it has no {INDEX}")
+        raise file_error("not-an-experiment", folder, f"it has no {INDEX}")
     return read_model(path, Index, FORMAT)
 
 

@@ -174,7 +174,6 @@ _OF_ACCOUNTING = {
 }
 _MORE: Mapping[logs.LogFormat, Mapping[str, tuple[str, str]]] = {
     logs.SWF: {"unit": ("{core: 1}", "each requested processor is one core")},
-    logs.BATSIM: {},
     logs.SACCT: {"time_zone": ("UTC", "the zone of the log's clocks, for local times")}
     | _OF_ACCOUNTING,
     logs.PBS: _OF_ACCOUNTING,
@@ -207,7 +206,7 @@ class TrialLog(NamedTuple):
         if self.format.preset is not None:
             preset = {"preset": (self.format.preset, self.format.called)}
             return {**preset, **_LENIENT, **_OF_TABLES, **self.keys}
-        return {**_LENIENT, **_MORE[self.format], **self.keys}
+        return {**_LENIENT, **_MORE.get(self.format, {}), **self.keys}
 
 
 class Configuration(NamedTuple):

@@ -35,7 +35,7 @@ from hpcsched.scenario.system import build_partitions
 from hpcsched.studies import whatif_study
 from hpcsched.studies.cell import make_cell
 from hpcsched.studies.study_files import Limit, SearchRange, TunedScenario
-from hpcsched.whole_files import problem, write_text
+from hpcsched.whole_files import file_error, write_text
 from hpcsched.workload.job_batches import joined_columns
 from hpcsched.workload.trace_calendar import calendar_of
 
@@ -100,13 +100,13 @@ class TrialLog:
             trials = [Trial(**{**line, "excesses": tuple(line["excesses"])}) for line in lines]
         except (OSError, ValueError, TypeError, KeyError) as error:
             message = f"it is damaged: {error}; remove it to begin anew"
-            raise problem("damaged-file", self._path, message) from error
+            raise file_error("damaged-file", self._path, message) from error
         if first != self._about:
             message = (
                 "it has the trials of another search: the scenario, the tuning file, a file that"
                 " they read, or a version has changed; use another --out, or remove it"
             )
-            raise problem("other-search", self._path, message)
+            raise file_error("other-search", self._path, message)
         return trials
 
 

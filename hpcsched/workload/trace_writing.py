@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from hpcsched.system.system import System, is_constrained
-from hpcsched.whole_files import check_target, problem, replacing
+from hpcsched.whole_files import check_target, file_error, replacing
 from hpcsched.workload.job import BOUNDS, NUMBERED, TEXTS, Job, TracedJob
 from hpcsched.workload.readers.swf import JOB_NAMES, UNIT_RESOURCES
 from hpcsched.workload.trace_calendar import time_comments
@@ -76,7 +76,7 @@ class _Writing:
         self, path: Path, source: TraceSource, kept: Iterable[str], *, force: bool
     ) -> None:
         if any(path.resolve() == file.resolve() for file in source.files):
-            raise problem("cannot-write", path, "it is the trace that is to be read")
+            raise file_error("cannot-write", path, "it is the trace that is to be read")
         check_target(path, force=force)
         waits = recorded_waits(source)
         # Not `or`: the mapping is empty before the first job.

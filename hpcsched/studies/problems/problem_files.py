@@ -42,8 +42,7 @@ from hpcsched.system import space
 from hpcsched.system.shared_resources import longest_stay
 from hpcsched.system.system import Request, System, is_constrained
 from hpcsched.version import __version__
-from hpcsched.whole_files import cannot_write, check_target, replacing
-from hpcsched.whole_files import problem as fault
+from hpcsched.whole_files import cannot_write, check_target, file_error, replacing
 from hpcsched.workload.job import BOUNDS, NUMBERED, TEXTS, Job, bounded_request
 
 Whole = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
@@ -544,7 +543,7 @@ class InstancesFile:
             raise self._damaged(number + 1, message) from None
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
-            raise fault("unreadable-file", self.path, f"it cannot be read: {reason}") from None
+            raise file_error("unreadable-file", self.path, f"it cannot be read: {reason}") from None
 
     def _damaged(self, number: int, message: str) -> InputError:
         return InputError(Finding("bad-instances", message, Place(str(self.path), number)))
@@ -611,7 +610,7 @@ def record(
     assembly = assemble(scenario)
     # With `--force` the trace would be replaced while it is read.
     if any(out.resolve() == file.resolve() for file in assembly.source.files):
-        raise fault("cannot-write", out, "it is the trace that is to be read")
+        raise file_error("cannot-write", out, "it is the trace that is to be read")
     parts = parts_of(assembly, ())
     header = header_of(scenario, parts.uniform_request, selection)
     with write_instances(out, header, force=force) as writer, Bar(scenario.name) as bar:

@@ -32,8 +32,7 @@ from hpcsched.scenario.resolved import differences
 from hpcsched.simulation.check import BadDecisionError, check_decision, dispatcher_raised
 from hpcsched.studies.problems.problem_files import InstancesFile, first_fault
 from hpcsched.studies.progress import Bar
-from hpcsched.whole_files import check_target, make_folder, replacing
-from hpcsched.whole_files import problem as fault
+from hpcsched.whole_files import check_target, file_error, make_folder, replacing
 
 KEY = b"hpcsched-instances"
 """Under which key the Parquet file's metadata has what a table is about, as JSON."""
@@ -152,25 +151,27 @@ class SolvedTable:
     def open(cls, file: Path) -> "SolvedTable":
         """Read a table."""
         if not file.is_file():
-            raise fault("missing-file", file, "there is no such table")
+            raise file_error("missing-file", file, "there is no such table")
         try:
             table = pq.read_table(file)
         except (OSError, pa.ArrowException) as error:
             reason = " ".join(str(error).split())
-            raise fault("damaged-file", file, f"expected a Parquet table: {reason}") from error
+            raise file_error("damaged-file", file, f"expected a Parquet table: {reason}") from error
         text = (table.schema.metadata or {}).get(KEY)
         if text is None:
-            raise fault("not-solved", file, "it is no table of solved dispatching problems")
+            raise file_error("not-solved", file, "it is no table of solved dispatching problems")
         try:
             about = About.model_validate_json(text)
         except ValidationError as error:
-            raise fault("damaged-file", file, f"it is damaged: {first_fault(error)}") from error
+            raise file_error(
+                "damaged-file", file, f"it is damaged: {first_fault(error)}"
+            ) from error
         # Types are compared too: a column that another program wrote as floats would lose large
         # numbers.
         for field in SCHEMA:
             if field.name not in table.column_names or table.field(field.name).type != field.type:
                 message = f"it is damaged: expected a column {field.name!r} of {field.type}"
-                raise fault("damaged-file", file, message)
+                raise file_error("damaged-file", file, message)
         return cls(file, about, {name: table[name].to_numpy() for name in SCHEMA.names})
 
 

@@ -14,7 +14,7 @@ from typing import IO, Any, Literal, NamedTuple
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.runs.folder_lock import FolderLock, HeldError
-from hpcsched.whole_files import problem, write_text
+from hpcsched.whole_files import file_error, write_text
 
 NAME = "journal.jsonl"
 
@@ -166,10 +166,10 @@ def driver_lock(folder: Path) -> Iterator[None]:
         lock = FolderLock(folder, LOCK).acquire()
     except HeldError as held:
         message = f"another driver is at work, {held}; there must be one only"
-        raise problem("driver-at-work", folder / LOCK, message) from None
+        raise file_error("driver-at-work", folder / LOCK, message) from None
     except OSError as error:
         message = f"it cannot be written: {error.strerror}"
-        raise problem("cannot-write", folder / LOCK, message) from error
+        raise file_error("cannot-write", folder / LOCK, message) from error
     with lock:
         yield
 
