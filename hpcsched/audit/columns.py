@@ -1,4 +1,4 @@
-"""What an audit looks at: the trace, the tables of a run, and the scenario's declarations."""
+"""Data of an audit: the trace, the tables of a run, and the scenario's declarations."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -238,7 +238,7 @@ class DueTimes(NamedTuple):
 
 @dataclass(kw_only=True)
 class Replayed:
-    """Jobs of a trace, what became of them, and the conditions of their replay.
+    """Jobs of a trace, their outcomes, and the conditions of their replay.
 
     Attributes
     ----------
@@ -343,7 +343,7 @@ class Replayed:
 
 @dataclass(kw_only=True)
 class AuditedRun(Replayed):
-    """A run directory with its trace, which is read again, and what its scenario declares.
+    """A run directory with its trace, which is read again, and its scenario's declarations.
 
     Attributes
     ----------

@@ -333,7 +333,7 @@ class _Log:
 
 
 def _events(**columns: Any) -> Iterator[_Event]:
-    """Yield an event for each row of some columns, of which one may be the same in all."""
+    """Yield an event for each row of some columns; one of them may be a constant."""
     lists = {k: repeat(v) if isinstance(v, str) else v.tolist() for k, v in columns.items()}
     return (dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=False))
 

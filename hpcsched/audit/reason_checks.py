@@ -150,7 +150,7 @@ class Reasons:
         self._before[job_id] = row
 
     def _check_words(self, where: str, row: ReasonRow) -> None:
-        """Check what belongs to the kind of a reason of hpcsched: job, time and detail."""
+        """Check job, time and detail of a reason of hpcsched, by its kind."""
         check, kind, other = self._check, row.kind, row.job
         if kind in _NAME_A_WAITING_JOB and other is not None:
             began = max(self._starts_of.get(other, {row.done}))

@@ -109,7 +109,7 @@ def round_rows(check: Check, at: AuditedRun) -> None:
 def check_round_rows(
     check: Check, at: AuditedRun, happened: Happenings, conditions: Conditions
 ) -> None:
-    """Check rounds against what happened.
+    """Check rounds against the starts and ends of jobs.
 
     Between two rounds the queue grows by arrivals; in a round it shrinks by starts and rejections.
     A round is held at every instant at which a job arrives or ends while others wait, and possibly

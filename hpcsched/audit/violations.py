@@ -149,7 +149,7 @@ Seen_contra = TypeVar("Seen_contra", contravariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[Seen_contra]):
-    """Rule of the audit; called with what it looks at, it returns its check, or None."""
+    """Rule of the audit: a function of the data that returns its check, or None."""
 
     claim: str
     applies: Callable[[Any], object]

@@ -127,7 +127,7 @@ class PlainGroup(TyperGroup):
             raise
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the commands, none of which is imported."""
+        """Return the names of the commands without importing them."""
         return list(self.commands)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

@@ -44,7 +44,7 @@ def load(row: BuiltIn) -> Plugin:
 
 
 def _build(row: BuiltIn, params: Any, context: Any) -> object:
-    """Build the object, whose factory is imported now."""
+    """Import the factory and build the object."""
     made: Any = _resolve(row.made_by)
     if not isinstance(made, type):
         return made(params, context)

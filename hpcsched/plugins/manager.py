@@ -66,7 +66,7 @@ class AddedCommand(NamedTuple):
 
 @contextmanager
 def _blamed(what: str) -> Iterator[None]:
-    """Turn an exception of a plugin into a PluginError that begins with `what`."""
+    """Turn an exception of a plugin into a PluginError that begins with the subject."""
     try:
         with prints_to_stderr:
             yield

@@ -1,4 +1,4 @@
-"""Checks of plugins: what hooks return, and the members of what factories build.
+"""Checks of plugins: values that hooks return, and members of objects that factories build.
 
 A method that cannot be called as hpcsched calls it is found when it is built, and not in the middle
 of a run, where Python would blame the caller.

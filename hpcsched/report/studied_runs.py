@@ -26,7 +26,7 @@ _IN_BRACKETS = re.compile(r"\((?:[^()]|\([^()]*\))*\)")
 
 
 def short_labels(names: Iterable[str]) -> dict[str, str]:
-    """Return a label for each name: the name without what all names share at its ends.
+    """Return a label for each name: the name without the common beginning and end of all names.
 
     Names are cut at `-`, `_`, `/` and before brackets, those of experiments between axes. Each
     label has a letter, and different names have different labels.
@@ -73,7 +73,7 @@ def _label(parts: _Parts) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StudiedRun:
-    """A run of a study: configuration (what was varied), group (the trace), seed.
+    """A run of a study: configuration (the variation), group (the trace), seed.
 
     Runs of the same configuration and group differ by `seed`; figures take colours from the
     dispatcher.

@@ -29,7 +29,7 @@ Status = Literal["running", "complete", "interrupted", "failed"]
 
 
 def error_text(error: BaseException) -> str:
-    """Return what the manifest tells of an error: one that is not meant for users has its kind."""
+    """Return the manifest's text of an error; an error not meant for users has its kind."""
     if isinstance(error, HpcschedError):
         return str(error)
     return f"{type(error).__name__}: {error}"

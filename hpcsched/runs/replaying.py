@@ -246,7 +246,7 @@ def read_for(scenario: Scenario) -> dict[str, object]:
 
 
 class _Written(NamedTuple):
-    """What a replay has written, and the jobs that it read."""
+    """Output of a replay, and the jobs that it read."""
 
     system: System
     parts: Sequence[Written]
@@ -276,7 +276,7 @@ def _replay_in_python(parts: Parts, trace: Iterable[TracedJob], *, places: bool)
 
 
 def _written(loop: EventLoop, batches: Iterable[JobColumns]) -> _Written:
-    """Replay jobs; return what was written."""
+    """Replay jobs; return the output."""
     read = [NO_JOBS]
 
     def reading() -> Iterator[JobColumns]:

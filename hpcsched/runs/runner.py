@@ -602,7 +602,7 @@ def planned_offline(assembly: Assembly, parts: Parts) -> tuple[OfflinePlan, Part
 
 
 def obstacles_of_run(assembly: Assembly, parts: Parts) -> list[str]:
-    """Return what needs Python at each event: parts (`obstacles`), observers, off-line planning."""
+    """Return the needs for Python at each event: `obstacles`, observers, off-line planning."""
     scenario = assembly.scenario
     found = [
         f"the observer {choice.plugin_name}"

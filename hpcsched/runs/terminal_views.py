@@ -15,7 +15,7 @@ from hpcsched.terminal import PlainStream, for_drawing, visible
 
 
 class TerminalConsole(Console):
-    """Console that draws on a terminal, and shows control characters of what it is to draw."""
+    """Console that draws on a terminal, with control characters made visible."""
 
     def __init__(self, stream: TextIO) -> None:
         # A name in square brackets is no markup.

@@ -41,7 +41,7 @@ class Fault:
 
     @property
     def at(self) -> KeyPath:
-        """Key path to point at: that of the mapping which lacks a key."""
+        """Key path to point at: the mapping that lacks a key."""
         return self.key[:-1] if self.rule == "missing-key" else self.key
 
 

@@ -1,4 +1,4 @@
-"""The blocks `system` and `partitions`: their declarations, and what follows from them."""
+"""The blocks `system` and `partitions`: declarations, and the objects built from them."""
 
 import re
 from collections.abc import Iterator, Sequence

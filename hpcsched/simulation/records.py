@@ -131,7 +131,7 @@ class RoundRecord(NamedTuple):
 
 
 class RoundRemarks(NamedTuple):
-    """What a decision made in Python says beside its starts, as in `RoundRecord`."""
+    """Remarks of a decision made in Python, beside its starts; as in `RoundRecord`."""
 
     rejected: int
     fallback: bool

@@ -167,7 +167,7 @@ class ReplayEvents:
         return [running[number] for number in numbers]
 
     def take_remarks(self, rounds: int) -> list[RoundRemarks]:
-        """Return what decisions of the first rounds say, and forget all."""
+        """Return the remarks of decisions of the first rounds, and forget all."""
         remarks, self._remarks = self._remarks[:rounds], []
         return remarks
 

@@ -1,1 +1,1 @@
-"""Questions asked of many runs: experiments, what-if, tuning, problems, predictors, forecasts."""
+"""Studies of many runs: experiments, `whatif`, tuning, problems, predictors, forecasts."""

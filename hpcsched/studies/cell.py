@@ -447,7 +447,7 @@ class VariedScenario:
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
-        """Keep the findings of an error, so that those of other cells are told beside them."""
+        """Keep the findings of an error, to report them together with other cells' findings."""
         try:
             yield
         except InputError as error:

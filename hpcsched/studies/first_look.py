@@ -32,7 +32,7 @@ from hpcsched.workload.trace_source import TraceAccount, recorded_waits
 
 
 class Machine(NamedTuple):
-    """Nodes of equal size, some of which may have one core more than the others.
+    """Nodes of equal size; some may have one core more than the others.
 
     Attributes
     ----------
@@ -375,7 +375,7 @@ def document_of(
 def text_of_log(
     path: Path, tell: Callable[[str], None] = lambda _: None, preset: str | None = None
 ) -> str:
-    """Return the scenario of EASY backfilling on a log; `tell` is called with what is found."""
+    """Return the scenario of EASY backfilling on a log; `tell` is called with each finding."""
     look = look_at(path, preset=preset)
     for line in look_lines(look):
         tell(line)

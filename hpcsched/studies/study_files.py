@@ -1,4 +1,4 @@
-"""Experiments and what-if studies: the models of their files, their cells, and choice of cells."""
+"""Files of experiments and of `whatif`: their models, their cells, and choice of cells."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -169,7 +169,7 @@ def variation_schema(registry: Registry) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """A validated study: its cells in order; of a what-if study the first is the base.
+    """A validated study with its cells in order; under `whatif` the first is the base.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What-if studies: runs of variants, compared job by job with the run of the base."""
+"""The study of `whatif`: runs of variants, compared job by job with the run of the base."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
@@ -32,7 +32,7 @@ from hpcsched.studies.study_files import Experiment
 
 
 class JobOutcomes(NamedTuple):
-    """Times of the jobs that ran, by ascending number, and what they are classified by."""
+    """Times of the jobs that ran, by ascending number, and their columns for classes."""
 
     jobs: JobTimes
     attributes: JobAttributes

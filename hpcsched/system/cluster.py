@@ -58,7 +58,7 @@ class ClusterOutage(NamedTuple):
 
 
 class ClusterLimit(NamedTuple):
-    """Limit of a job: what the running jobs of a group may hold together.
+    """Limit of a job: the amounts that the running jobs of a group may hold together.
 
     Attributes
     ----------
@@ -272,7 +272,7 @@ class WorkloadManager(Protocol):
 
 @cache
 def _validator() -> TypeAdapter[ClusterState]:
-    """Return the validator of states, whose nested tuples are expensive to make."""
+    """Return the validator of states, made once, as nested tuples are expensive."""
     return TypeAdapter(ClusterState)
 
 

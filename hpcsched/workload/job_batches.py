@@ -29,7 +29,7 @@ DETAILS = pa.schema(
 
 
 def not_replayable(why: str) -> InputError:
-    """Return the error about jobs that cannot be replayed; `why` is what they have."""
+    """Return the error about jobs that cannot be replayed; `why` names their fault."""
     message = f"the jobs cannot be replayed: {why}"
     return InputError(Finding("too-large", message, key="trace"))
 

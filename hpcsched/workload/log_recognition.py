@@ -98,7 +98,7 @@ def _lines_of(beginning: bytes) -> list[str]:
 
 
 def _known_table(path: Path) -> LogFormat:
-    """Return the format of the data set whose columns a table has, or that of any table."""
+    """Return the format of the data set with the table's columns, or the general one."""
     try:
         preset = preset_for(open_rows(path, ",").names)
     except InputError:
@@ -198,7 +198,7 @@ def _is_sacct(lines: Sequence[str]) -> bool:
 
 
 def sacct_remedy(text: str) -> str:
-    """Return what Slurm's file with this line is that no log is, and the remedy; empty if it is."""
+    """Return the kind of a file of Slurm that is no log, by a line of it, and the remedy."""
     line = text.strip()
     if line.startswith(("{", "[")):
         return "it is JSON, which the trace source slurm-history of the plugin hpcsched-slurm reads"

@@ -73,7 +73,7 @@ class Histogram:
         self._max: float | None = None
 
     def add(self, values: npt.NDArray[Any]) -> None:
-        """Count values, none of which may be below the first edge."""
+        """Count values by edges; none may be below the first edge."""
         if len(values):
             # A value on an edge belongs to the bin that begins there.
             bins = np.searchsorted(self._edges, values, side="right") - 1

@@ -62,7 +62,7 @@ class Written:
 
 
 class _Writing:
-    """Jobs of a source that are written, with counts of them and of what they lose.
+    """Jobs of a source that are written, with counts of jobs and of lost fields.
 
     Attributes
     ----------

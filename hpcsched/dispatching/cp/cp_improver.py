@@ -29,7 +29,7 @@ Method = Literal["list", "prb", "best", "each"]
 
 
 class SolverClient(NamedTuple):
-    """A solver with a formulation, whose answers are checked before they are used.
+    """A solver with a formulation; its answers are checked before they are used.
 
     Attributes
     ----------

@@ -207,7 +207,7 @@ class SolverProcess:
         self._why = ""
 
     def solve(self, task: Task, seconds: float | None) -> Answer:
-        """Solve a task; the process is killed if that takes longer than so many seconds."""
+        """Solve a task; the process is killed after a number of seconds."""
         began = perf_counter()
         try:
             child = self._ready_child(task)

@@ -184,7 +184,7 @@ def _finished(
     cost_of: CostOf,
     found: Unfinished,
 ) -> Selection:
-    """Return a selection with its horizon, what depends on that, and its cost."""
+    """Return a selection with its horizon, the data that depend on it, and its cost."""
     selection, remaining, aggregated = found
     data, jobs, intervals = selection.data, selection.jobs, selection.outage_intervals
     # The worst case: all running jobs end one after another, as in the papers' models.

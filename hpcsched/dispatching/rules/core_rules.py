@@ -123,7 +123,7 @@ class CarriedBackfill:
 
 
 class CoreRule:
-    """Dispatcher whose rounds one rule of the core decides.
+    """Dispatcher that has one rule of the core decide its rounds.
 
     A replay hands `rule` and `options` to the core, which then decides all rounds by itself. Where
     a part needs Python at each event, such as an allocator in Python, `dispatch` asks the core for

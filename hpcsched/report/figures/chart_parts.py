@@ -489,7 +489,7 @@ def file_content(chart: Chart, kind: str, dots: int = DOTS) -> bytes:
 
 
 def _numbered(vectors: str) -> str:
-    """Return SVG whose clipping areas are numbered from 1, whatever was drawn before.
+    """Return SVG with clipping areas numbered from 1, independent of earlier drawings.
 
     Vega counts them on through a process, so that equal figures would not be equal files.
     """

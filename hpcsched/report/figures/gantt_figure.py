@@ -99,7 +99,7 @@ def gantt_windows(
     begin: Time | None,
     end: Time | None,
 ) -> Iterator[Window]:
-    """Yield the window of each run; without bounds, it is that of all runs of the trace."""
+    """Yield the window of each run; without bounds, all runs of a trace share one."""
     spans = [(one.group, *_span(one)) for one in runs]
     for one in runs:
         starts, ends = zip(*(span for group, *span in spans if group == one.group), strict=True)

@@ -35,7 +35,7 @@ _LAYOUT = "hpcsched.report.page"
 
 
 def render(template: str, package: str = _LAYOUT, **content: Any) -> str:
-    """Return a page as HTML: its `title`, its `drawings` by name, what the template names."""
+    """Return a page as HTML: its `title`, its `drawings` by name, variables of the template."""
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(package), PackageLoader(_LAYOUT)]),
         autoescape=True,
@@ -107,7 +107,7 @@ NOT_AUDITED = Verdict("not checked", ())
 
 
 class StudyPage(NamedTuple):
-    """The page of a study, its warnings, and the runs whose audit does not say `ok`."""
+    """The page of a study, its warnings, and the runs with an audit that is not `ok`."""
 
     html: str
     warnings: tuple[str, ...]

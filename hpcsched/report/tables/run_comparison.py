@@ -303,7 +303,7 @@ def comparison_table(comparison: Comparison) -> Table:
 
 
 def baseline_marked(labels: Sequence[str], baseline: int) -> list[str]:
-    """Return labels of columns, that of the baseline marked."""
+    """Return labels of columns, with a mark on the baseline."""
     return [f"{label} (baseline)" if k == baseline else label for k, label in enumerate(labels)]
 
 

@@ -1,1 +1,1 @@
-"""Presets of the trace source `table`: public data sets whose columns are known."""
+"""Presets of the trace source `table`: public data sets with known columns."""

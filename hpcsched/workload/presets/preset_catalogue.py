@@ -106,7 +106,7 @@ def find_preset(name: str) -> Preset:
 
 
 def preset_for(names: Iterable[str]) -> Preset | None:
-    """Return the preset whose columns a table has; that with the most columns, if several fit."""
+    """Return the preset that fits a table's columns; of several the one with most columns."""
     there = set(names)
     # Without a header line in the data, names are no evidence.
     fitting = [

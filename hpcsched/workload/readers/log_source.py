@@ -191,7 +191,7 @@ class NamesSeen:
 
 
 class _Batch(NamedTuple):
-    """Jobs, the numbers of their records, and that of the last record read for them."""
+    """Jobs, the numbers of their records, and the number of the last record read for them."""
 
     columns: "JobColumns"
     records: IntArray
@@ -575,7 +575,7 @@ class Record(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """What was read: a record and its request, or why it is none, and clippings by name."""
+    """Outcome of a reading: a record and its request, or its fault, and clippings by name."""
 
     path: Path
     line: int

@@ -154,7 +154,7 @@ def open_search(
     shared: Cumulatives,
     order: Sequence[int],
 ) -> PostponeSearch:
-    """Return a search at the root of its tree; `order` is that of decisions on jobs."""
+    """Return a search at the root of its tree; `order` is the order of decisions on jobs."""
     return PostponeSearch(
         data,
         shared,

@@ -1,4 +1,4 @@
-"""HCP'19, and what formulations share: starts, allocated amounts, the objective.
+"""HCP'19, and the common parts of formulations: starts, allocated amounts, the objective.
 
 In the papers' notation (Galleguillos et al., CP 2021, section 2.2): s(τᵢ) is `starts[i]`, d(τᵢ)
 `run_times[i]`, with now as time 0 and eoh as `horizon`.
