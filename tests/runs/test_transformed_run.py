@@ -1,4 +1,4 @@
-"""Runs of transformed traces: replayed, audited, planned off-line, written, varied."""
+"""Runs of transformed traces: replayed, audited, planned off-line, mimicked, written, varied."""
 
 import json
 from collections.abc import Callable
@@ -116,6 +116,19 @@ def test_commands(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert cli.main(["predictors", "evaluate", str(base), "--format", "json"]) == 0
     out = capsys.readouterr().out
     assert json.loads(out[out.index("{") :])["records"]["submitted"] == 12
+
+
+def test_mimic(base: Path) -> None:
+    """What is mimicked can be transformed, and so can what comes of it."""
+    trace = (
+        "trace={source: mimic, jobs: 30, of: {source: swf, path: log.swf, unit: {core: 1},"
+        " transforms: [{name: attach, resource: mem, amount: 1GiB}]},"
+        " transforms: [{name: first, jobs: 5}]}"
+    )
+    source = assemble(load_scenario(base, [trace])).source
+    requests = [one.job.unit_request for one in source.jobs()]
+    assert requests == [(1, 2**30)] * 5
+    assert source.uniform_request is None
 
 
 def test_experiment(base: Path) -> None:

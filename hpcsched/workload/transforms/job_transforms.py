@@ -1,5 +1,6 @@
 """Transforms: those that select jobs, and those that change submit times and requests."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from heapq import heappop, heappush
 from itertools import chain, islice
@@ -10,6 +11,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from hpcsched.parameters import (
     LARGEST,
+    Listed,
     Params,
     PositiveAmount,
     PositiveDuration,
@@ -163,6 +165,59 @@ class LogNormal(Params):
     spread: float = Field(
         gt=0, le=10, description="Standard deviation of the natural logarithms of the amounts."
     )
+
+
+class Flurry(Span):
+    """Known flurry: the jobs of a user, submitted from `start` on and before `end`."""
+
+    user: int = Field(ge=0, description="The number of the user.")
+
+
+class WithoutFlurriesParams(Params):
+    """Parameters of `without-flurries`: the list of flurries."""
+
+    flurries: Annotated[tuple[Flurry, ...], Listed] = Field(
+        min_length=1, description="Flurries that are known, each a user and a part of the trace."
+    )
+
+
+@builtin(
+    "transform",
+    "without-flurries",
+    WithoutFlurriesParams,
+    summary="the jobs that belong to no burst of a single user's activity",
+    capabilities={KEEPS_REQUESTS, KEEPS_WAITS},
+)
+class WithoutFlurries:
+    """Transform that removes the jobs of flurries, which count as `flurry`.
+
+    Tsafrir and Feitelson, *Instability in parallel job scheduling simulation: the role of workload
+    flurries* (IPDPS 2006), show that a burst of many similar jobs of one user, which is unlikely
+    to happen again, can decide the result of a simulation. The cleaned logs of the Parallel
+    Workloads Archive leave out such bursts, found by inspection.
+    """
+
+    def __init__(self, params: WithoutFlurriesParams) -> None:
+        self._params = params
+
+    def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
+        """Yield the jobs outside flurries."""
+        first = next(jobs, None)
+        if first is None:
+            return
+        known: dict[int | None, list[tuple[int, int | None]]] = defaultdict(list)
+        for flurry in self._params.flurries:
+            span = flurry.seconds(account.comments, first.job.submit_time)
+            known[flurry.user].append(span)
+        for traced in chain((first,), jobs):
+            user, submit_time = traced.job.user, traced.job.submit_time
+            if any(
+                start <= submit_time and (end is None or submit_time < end)
+                for start, end in known.get(user, ())
+            ):
+                account.skip("flurry")
+            else:
+                yield traced
 
 
 class AttachParams(SeededParams):
