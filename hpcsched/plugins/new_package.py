@@ -1,6 +1,7 @@
 """New packages with one plugin, written from the templates beside this module."""
 
 import re
+import shutil
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -57,7 +58,12 @@ def write_package(kind: str, name: str, folder: Path) -> list[Path]:
         (f"tests/test_{module}.py", f"{kind}_test"),
     ):
         text = (_TEMPLATES / f"{template}.txt").read_text(encoding="utf-8")
-        make_folder((folder / path).parent)
-        write_text(folder / path, Template(text).substitute(words))
+        try:
+            make_folder((folder / path).parent)
+            write_text(folder / path, Template(text).substitute(words))
+        except InputError:
+            # Half a package is none.
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
         written.append(folder / path)
     return written

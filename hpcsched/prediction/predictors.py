@@ -35,6 +35,10 @@ class Recent(OrderedDict[_K, _V]):
         super().__init__()
         self._size = size
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A replay that branches copies its predictor.
+        return type(self), (self._size,), None, None, iter(self.items())
+
     def put(self, key: _K, value: _V) -> None:
         """Store a value; forget the oldest entry if there are more than `size`."""
         self[key] = value

@@ -55,6 +55,7 @@ COMMANDS: Mapping[str, tuple[str, int]] = {
     "init plugin": ("init plugin allocator odd --out out/new", 0),
     "forecast starts": ("forecast starts s.yaml --at 1709289000 --samples 2", 0),
     "forecast evaluate": ("forecast evaluate s.yaml --samples 2", 0),
+    "live init": ("live init --partition cpu --out out/live.yaml", 1),
     "live advise": ("live advise s.yaml --out out/live", 1),
     "live drive": ("live drive s.yaml --out out/live", 1),
     "live replay": (f"live replay s.yaml {RUN} --out out/live", 1),

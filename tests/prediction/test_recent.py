@@ -1,5 +1,7 @@
 """A memory of limited size."""
 
+from copy import deepcopy
+
 from hpcsched.prediction.predictors import Recent
 
 
@@ -53,3 +55,12 @@ def test_a_value_that_counts_as_false_is_kept() -> None:
     memory.put("a", 0)
     assert memory.get("a") == 0
     assert memory.pop("a") == 0
+
+
+def test_a_copy() -> None:
+    """A deep copy has the size and the entries, and forgets by itself."""
+    memory = filled(2, "ab")
+    copied = deepcopy(memory)
+    copied.put("c", 0)
+    assert kept(copied) == {"b": 2, "c": 0}
+    assert kept(memory) == {"a": 1, "b": 2}

@@ -120,6 +120,7 @@ def with_outages(draw, size: Size = SMALL) -> ModelData:
         OutageInterval(begin, begin + length, np.array(sorted(of), dtype=np.int64))
         for begin, length, of in draw(st.lists(times, min_size=1, max_size=2))
     ]
+    outage_intervals.sort(key=lambda interval: interval.begin)
     # A job that still runs when its node is closed holds it up to then.
     until = data.allocated_until.copy()
     for begin, _, of in outage_intervals:
