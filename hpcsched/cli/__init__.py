@@ -1,17 +1,20 @@
-"""The command line: a table of the commands, each imported when it is named."""
+"""The command line: the list of commands, each imported when it is named."""
 
 import atexit
 import errno
 import gc
 import logging
 import os
+import re
 import sys
 import traceback
+from ast import literal_eval
 from collections import UserDict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -42,46 +45,22 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 PANELS = ("Start", "Run", "Look", "Study", "Site", "Extend")
 """Panels of `--help`, by what people come for; those of other packages follow."""
 
-COMMANDS = {
-    "init": ("start", "Start", "Write a scenario or a plugin to start from."),
-    "schema": ("scenario", "Start", "Print the JSON Schema of scenarios or other files."),
-    "try": ("start", "Start", "Replay a log under several dispatchers, without a scenario."),
-    "validate": (
-        "scenario",
-        "Start",
-        "Check scenarios and experiments for errors and warnings.",
-    ),
-    "experiment": ("run", "Run", "Run a matrix of scenarios; complete runs are kept."),
-    "run": ("run", "Run", "Replay scenarios and report the outcome."),
-    "status": (
-        "status",
-        "Run",
-        "Show the progress or the outcome of a run or an experiment.",
-    ),
-    "compare": ("result", "Look", "Compare runs: metrics, distributions, ranks, load."),
-    "diff": ("scenario", "Look", "Show the differences between two scenarios."),
-    "explain": ("result", "Look", "Explain why a job started when it did."),
-    "plot": ("result", "Look", "Draw a figure of runs for papers."),
-    "report": ("result", "Look", "Write an HTML page about runs, with tables and figures."),
-    "verify": ("result", "Look", "Audit a run against its trace, system and records."),
-    "forecast": ("study", "Study", "Forecast when jobs will start."),
-    "predictors": ("study", "Study", "Evaluate run-time predictors."),
-    "trace": ("trace", "Study", "Inspect, convert and fetch traces."),
-    "tune": (
-        "study",
-        "Study",
-        "Search parameters on first jobs; judge them on later ones.",
-    ),
-    "whatif": (
-        "study",
-        "Study",
-        "Compare variants of a scenario on the same log, job by job.",
-    ),
-    "plugins": ("plugin", "Extend", "Show the installed plugins."),
-}
-"""Module (without `_commands`), panel and summary of each command."""
-
 _PREFIX = "Value error, "
+
+
+@cache
+def commands() -> dict[str, tuple[str, str, str]]:
+    """Return module, panel and summary of each built-in command, in the order of `--help`.
+
+    They are in the table `COMMANDS` of each module of commands, which is read as text: none is
+    imported before a command of it is named.
+    """
+    found = []
+    for file in Path(__file__).parent.glob("*_commands.py"):
+        table = re.search(r"^COMMANDS = (\{.*?^\})", file.read_text(encoding="utf-8"), re.M | re.S)
+        rows = literal_eval(table[1]) if table else {}
+        found += [(name, (file.stem, *row)) for name, row in rows.items()]
+    return dict(sorted(found, key=lambda one: (PANELS.index(one[1][1]), one[0])))
 
 
 class _StandardError(logging.Handler):
@@ -134,8 +113,8 @@ class PlainGroup(TyperGroup):
         """Write a panel of commands for each purpose."""
         panels: dict[str, list[Any]] = {}
         for name in self.list_commands(ctx):
-            if ctx.parent is None and name in COMMANDS:
-                _, panel, summary = COMMANDS[name]
+            if ctx.parent is None and name in commands():
+                _, panel, summary = commands()[name]
             else:
                 command: Any = self.get_command(ctx, name)
                 panel = getattr(command, "rich_help_panel", None) or "Commands"
@@ -181,9 +160,9 @@ class _Commands(UserDict[str, Any]):
             return _command(name, added.load(), added.command.panel)
         if self._group:
             return self.data[name]
-        module, panel, _ = COMMANDS[name]
+        module, panel, _ = commands()[name]
         # `try` is a word of Python.
-        made = getattr(import_module(f"{__name__}.{module}_commands"), name.replace("try", "try_"))
+        made = getattr(import_module(f"{__name__}.{module}"), name.replace("try", "try_"))
         return _command(name, made, panel)
 
     def _added(self) -> "dict[str, AddedCommand]":
@@ -223,7 +202,7 @@ class _Hpcsched(PlainGroup):
     """The command `hpcsched`."""
 
     def __init__(self, **given: Any) -> None:
-        super().__init__(**{**given, "commands": _Commands(COMMANDS)})
+        super().__init__(**{**given, "commands": _Commands(commands())})
 
 
 app = typer.Typer(

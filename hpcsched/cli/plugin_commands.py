@@ -15,6 +15,11 @@ from hpcsched.plugins.registry import Installed
 from hpcsched.registration import KINDS
 from hpcsched.report.tables.report_table import Table
 
+COMMANDS = {
+    "plugins": ("Extend", "Show the installed plugins."),
+}
+"""Panel and summary of each command, see `hpcsched.cli.commands`."""
+
 plugins = typer.Typer(help="Show the installed plugins.", no_args_is_help=True)
 
 _COLUMNS = ("kind", "name", "distribution", "version", "summary")

@@ -22,6 +22,15 @@ from hpcsched.report.tables.study_tables import TABLES
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.workload.readers.accounting_log import component_number, task_number
 
+COMMANDS = {
+    "compare": ("Look", "Compare runs: metrics, distributions, ranks, load."),
+    "explain": ("Look", "Explain why a job started when it did."),
+    "plot": ("Look", "Draw a figure of runs for papers."),
+    "report": ("Look", "Write an HTML page about runs, with tables and figures."),
+    "verify": ("Look", "Audit a run against its trace, system and records."),
+}
+"""Panel and summary of each command, see `hpcsched.cli.commands`."""
+
 
 class Shown(StrEnum):
     """The tables of a comparison."""

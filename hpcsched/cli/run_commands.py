@@ -26,6 +26,12 @@ from hpcsched.studies.progress import CellProgress
 from hpcsched.studies.study_files import choose_cells, read_experiment
 from hpcsched.workload.readers.swf import OTHER_MACHINE
 
+COMMANDS = {
+    "experiment": ("Run", "Run a matrix of scenarios; complete runs are kept."),
+    "run": ("Run", "Replay scenarios and report the outcome."),
+}
+"""Panel and summary of each command, see `hpcsched.cli.commands`."""
+
 REASONS = "reasons"
 """Observer that `--explain` adds."""
 

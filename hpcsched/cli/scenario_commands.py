@@ -20,6 +20,13 @@ from hpcsched.studies.cell import read_declaration
 from hpcsched.studies.study_files import TuningSpace, Variation
 from hpcsched.workload.log_recognition import refuse_log
 
+COMMANDS = {
+    "schema": ("Start", "Print the JSON Schema of scenarios or other files."),
+    "validate": ("Start", "Check scenarios and experiments for errors and warnings."),
+    "diff": ("Look", "Show the differences between two scenarios."),
+}
+"""Panel and summary of each command, see `hpcsched.cli.commands`."""
+
 
 @options.with_option_groups
 def validate(

@@ -18,6 +18,12 @@ from hpcsched.report.tables.study_tables import answer
 from hpcsched.studies import first_look
 from hpcsched.whole_files import file_error
 
+COMMANDS = {
+    "init": ("Start", "Write a scenario or a plugin to start from."),
+    "try": ("Start", "Replay a log under several dispatchers, without a scenario."),
+}
+"""Panel and summary of each command, see `hpcsched.cli.commands`."""
+
 
 def try_(
     log: Annotated[

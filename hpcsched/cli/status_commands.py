@@ -2,6 +2,11 @@
 
 from hpcsched.cli.options import DataOutput, OneRun, with_option_groups
 
+COMMANDS = {
+    "status": ("Run", "Show the progress or the outcome of a run or an experiment."),
+}
+"""Panel and summary of each command, see `hpcsched.cli.commands`."""
+
 
 @with_option_groups
 def status(directory: OneRun, *, output: DataOutput) -> None:

@@ -21,6 +21,14 @@ from hpcsched.studies.study_files import TunedScenario, read_whatif
 from hpcsched.whole_files import write_text
 from hpcsched.workload.trace_calendar import simulated_second
 
+COMMANDS = {
+    "forecast": ("Study", "Forecast when jobs will start."),
+    "predictors": ("Study", "Evaluate run-time predictors."),
+    "tune": ("Study", "Search parameters on first jobs; judge them on later ones."),
+    "whatif": ("Study", "Compare variants of a scenario on the same log, job by job."),
+}
+"""Panel and summary of each command, see `hpcsched.cli.commands`."""
+
 
 def whatif(
     scenario: options.ScenarioFile,

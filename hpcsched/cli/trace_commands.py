@@ -33,6 +33,11 @@ from hpcsched.workload.presets import preset_catalogue
 from hpcsched.workload.trace_source import recorded_waits
 from hpcsched.workload.trace_statistics import trace_statistics
 
+COMMANDS = {
+    "trace": ("Study", "Inspect, convert and fetch traces."),
+}
+"""Panel and summary of each command, see `hpcsched.cli.commands`."""
+
 trace = typer.Typer(cls=PlainGroup, help="Inspect, convert and fetch traces.", no_args_is_help=True)
 instances = typer.Typer(
     help="Record dispatching problems; compare dispatchers on them.", no_args_is_help=True
