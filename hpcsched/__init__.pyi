@@ -64,8 +64,8 @@ from hpcsched.runs.replaying import Replay as Replay
 from hpcsched.runs.replaying import Workload as Workload
 from hpcsched.runs.replaying import read_workload as read_workload
 from hpcsched.runs.replaying import replay as replay
-from hpcsched.runs.runner import RunResult as RunResult
-from hpcsched.runs.runner import open_run as open_run
+from hpcsched.runs.run_result import RunResult as RunResult
+from hpcsched.runs.run_result import open_run as open_run
 from hpcsched.runs.runner import run as run
 from hpcsched.scenario import load_scenario as load_scenario
 from hpcsched.scenario.models import Scenario as Scenario

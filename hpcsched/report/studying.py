@@ -38,7 +38,7 @@ from hpcsched.runs.assembly import Assembly, assemble_again
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.manifest import ON_A_CLUSTER
 from hpcsched.runs.resource_records import down_amounts
-from hpcsched.runs.runner import RunResult
+from hpcsched.runs.run_result import RunResult
 from hpcsched.runs.summary import measured
 from hpcsched.runs.tables import ArrowTable
 from hpcsched.scenario.models import RULE, without_waits

@@ -17,7 +17,7 @@ from hpcsched.plugins.registry import Registry
 from hpcsched.report.job_breakdown import ClassName
 from hpcsched.report.studying import StudyComparison, compare
 from hpcsched.runs.files import write_json
-from hpcsched.runs.runner import RunResult, open_run
+from hpcsched.runs.run_result import RunResult, open_run
 from hpcsched.scenario.choices import NamedChoice
 from hpcsched.studies.cell import Cell
 from hpcsched.studies.executors.executor import LOG, RUN, Ended, Executor, Task, result_fault

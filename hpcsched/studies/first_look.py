@@ -15,7 +15,7 @@ from hpcsched.parameters import LARGEST
 from hpcsched.plugins import manager
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.files import write_json
-from hpcsched.runs.runner import RunResult
+from hpcsched.runs.run_result import RunResult
 from hpcsched.scenario.document import Document, parse_document, read_document
 from hpcsched.scenario.loading import LoadedScenario, check_document
 from hpcsched.scenario.scenario_schema import scenario_schema

@@ -9,7 +9,8 @@ from hpcsched.explain.explanation import explain_run
 from hpcsched.report.figures.gantt_figure import NodeOutage, gantt_windows
 from hpcsched.report.studied_runs import open_study
 from hpcsched.report.tables.run_account import account_lines
-from hpcsched.runs.runner import RunResult, run
+from hpcsched.runs.run_result import RunResult
+from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 
 SCENARIO = """\

@@ -17,7 +17,8 @@ from hpcsched.audit.auditing import audit_directory
 from hpcsched.dispatching.cp.cp_params import CpParams
 from hpcsched.plugins.manager import build_registry
 from hpcsched.registration import FOLLOWS_RECORD
-from hpcsched.runs.runner import RunResult, run
+from hpcsched.runs.run_result import RunResult
+from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "small-maintenance-power.yaml"

@@ -11,7 +11,8 @@ import pytest
 from hpcsched.audit.auditing import audit_directory
 from hpcsched.errors import InputError
 from hpcsched.runs.directory import RunDirectory
-from hpcsched.runs.runner import RunResult, run
+from hpcsched.runs.run_result import RunResult
+from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from tests.runs.hand_made import messages, tamper_json
 
