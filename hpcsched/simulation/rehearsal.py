@@ -47,30 +47,23 @@ class Rehearsals:
 
     def __init__(self, context: RehearsalContext) -> None:
         self._context = context
-        self._compiled: dict[int, bool] = {}
         self._jobs = self._admitted = NO_JOBS
 
     def __deepcopy__(self, _: object) -> "Rehearsals":
         # What is kept only saves time, and a scenario's parts may hold what cannot be copied.
         return Rehearsals(self._context)
 
-    def is_compiled(self, choice: Any) -> bool:
-        """Say whether a dispatcher is replayed in compiled code, without Python at each round."""
-        known = self._compiled.get(id(choice))
-        if known is None:
-            known = self._compiled[id(choice)] = not obstacles(self._parts(choice, NO_JOBS))
-        return known
-
     def starts(self, choice: Any, jobs: JobColumns) -> IntArray:
         """Return when each job starts, `[J]`; jobs are in order of submission.
 
         A job that is rejected counts as if it had never waited.
         """
-        in_python, parts = not self.is_compiled(choice), self._parts(choice, jobs)
+        parts = self._parts(choice, jobs)
         if self._jobs is not jobs:
             self._jobs, (self._admitted,) = jobs, admitted([jobs], parts)
+        loop = EventLoop(parts, places=False, in_python=bool(obstacles(parts)))
         starts = jobs.submit_time.copy()
-        for written in EventLoop(parts, places=False, in_python=in_python).run([self._admitted]):
+        for written in loop.run([self._admitted]):
             ran = written.left.rejected_by < 0
             starts[written.left.sequence[ran]] = written.left.start_time[ran]
         return starts

@@ -25,38 +25,29 @@ NOT_REHEARSED = ("hyper", "recorded", "reject")
 
 
 class HyperParams(Params):
-    """Parameters of `hyper`: its portfolio, the amount of replay, and the rule for a change."""
+    """Parameters of `hyper`: its portfolio, the jobs to replay, and the rule for a change."""
 
     portfolio: Annotated[tuple[Annotated[Any, Selects("dispatcher")], ...], Listed] = Field(
-        PORTFOLIO, min_length=1, description="Portfolio: the dispatchers to choose from."
-    )
-    first: int | None = Field(
-        None,
-        ge=1,
-        description="Number in the portfolio, from 1, of the first dispatcher to decide; null: as"
-        " suits the objective.",
+        PORTFOLIO,
+        min_length=1,
+        description="Portfolio: the dispatchers to choose from; the first one begins.",
     )
     least_jobs: int = Field(
         256, ge=1, description="Number of submitted jobs from which on the past is replayed."
     )
-    budget: float = Field(
-        200,
-        gt=0,
-        description="Number of replayed jobs per round; unused ones are saved for later rounds. A"
-        " job counts as 100 if Python decides.",
+    memory: int = Field(
+        10_000, ge=1, description="Number of jobs, the last submitted ones, that are replayed."
     )
-    hysteresis: float | None = Field(
-        None,
+    hysteresis: float = Field(
+        5,
         ge=0,
         description="Relative gain in the objective, times the square root of the number of"
-        " compared jobs, from which on another dispatcher takes over; null: 25 for slowdowns,"
-        " which vary most, and 4.5 for other objectives. A dispatcher in Python is left only"
-        " after three such gains in a row.",
+        " replayed jobs, from which on another dispatcher takes over.",
     )
 
     @model_validator(mode="after")
     def _can_be_rehearsed(self) -> Self:
-        """Refuse a portfolio that cannot be replayed, and a first member that is not in it."""
+        """Refuse a portfolio that cannot be replayed."""
         for place, choice in enumerate(self.portfolio, start=1):
             name = getattr(choice, "plugin_name", None)
             if name in NOT_REHEARSED:
@@ -64,11 +55,6 @@ class HyperParams(Params):
                     f"place {place} of the portfolio is {name!r}, which cannot be replayed;"
                     " expected a dispatcher that decides by itself"
                 )
-        if self.first is not None and self.first > len(self.portfolio):
-            raise ValueError(
-                f"expected first to be at most {len(self.portfolio)}, the number of dispatchers in"
-                f" the portfolio, found {self.first}"
-            )
         return self
 
 

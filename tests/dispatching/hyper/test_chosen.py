@@ -31,8 +31,7 @@ def write_scenario(folder: Path, portfolio: str = PORTFOLIO, more: str = "") -> 
         "trace: {source: swf, path: serial.swf}\n"
         "dispatcher:\n"
         "  name: hyper\n"
-        "  least_jobs: 3\n"
-        "  budget: 2000\n"
+        "  least_jobs: 4\n"
         "  hysteresis: 0.1\n"
         f"  portfolio: {portfolio}\n"
         f"{more}"
@@ -45,7 +44,7 @@ def write_scenario(folder: Path, portfolio: str = PORTFOLIO, more: str = "") -> 
 def test_a_run(tmp_path: Path) -> None:
     """Rounds, `explain` and the picture say who decided; the run is whole, and comes out again.
 
-    By hand in `test_hyper`: from 50 s on the shortest job is the first, so that job 4 starts at 110
+    By hand in `test_hyper`: from 110 s on the shortest job is first, so that job 4 starts at 110
     and job 3 at 115.
     """
     path = write_scenario(tmp_path)
@@ -56,13 +55,13 @@ def test_a_run(tmp_path: Path) -> None:
     assert [row for row in rounds if row["chosen"] is not None] == [
         {"now": 0, "chosen": "easy", "because": "it is the one to begin with"},
         {
-            "now": 50,
+            "now": 110,
             "chosen": "easy order=sjf",
             "because": "6.75 against 14.25 of easy over 4 jobs",
         },
     ]
     told = CliRunner().invoke(app, ["explain", str(tmp_path / "run"), "4"])
-    assert f"  easy order=sjf decided, since round 5, at 50 s: {because}.\n" in told.stdout
+    assert f"  easy order=sjf decided, since round 6, at 110 s: {because}.\n" in told.stdout
     told = CliRunner().invoke(app, ["explain", str(tmp_path / "run"), "2", "--format", "json"])
     assert json.loads(told.stdout)["chosen"]["chosen"] == "easy"
     assert CliRunner().invoke(app, ["verify", str(tmp_path / "run")]).exit_code == 0
@@ -86,15 +85,14 @@ def test_the_picture(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("portfolio", "more", "message"),
     [
-        ("[easy, eazy]", "", ":9:21: error: dispatcher.portfolio[1]: no dispatcher"),
+        ("[easy, eazy]", "", ":8:21: error: dispatcher.portfolio[1]: no dispatcher"),
         (
             "[easy, {name: easy, order: sjj}]",
             "",
-            ":9:41: error: dispatcher.portfolio[1].order: no",
+            ":8:41: error: dispatcher.portfolio[1].order: no",
         ),
         ("[easy, hyper]", "", "place 2 of the portfolio is 'hyper', which cannot be replayed"),
         ("[easy, recorded]", "", "place 2 of the portfolio is 'recorded'"),
-        (PORTFOLIO, "  first: 3\n", "expected first to be at most 2, the number of dispatchers"),
     ],
 )
 def test_what_is_refused(portfolio: str, more: str, message: str, tmp_path: Path) -> None:
@@ -104,21 +102,11 @@ def test_what_is_refused(portfolio: str, more: str, message: str, tmp_path: Path
     assert message in str(error.value)
 
 
-def test_first_by_place(tmp_path: Path) -> None:
-    """The second of the portfolio decides at first, if that is said."""
-    path = write_scenario(tmp_path, more="  first: 2\n")
+def test_the_first_of_the_portfolio_begins(tmp_path: Path) -> None:
+    """Without enough jobs to replay it decides all rounds; by default it is `order-search`."""
+    path = write_scenario(tmp_path, "[{name: easy, order: sjf}, easy]")
     result = hpcsched.run(path, tmp_path / "run")
     assert result.rounds["chosen"][0].as_py() == "easy order=sjf"
-    assert result.jobs.sort_by("job_id")["start_time"].to_pylist() == [0, 20, 10, 120]
-
-
-@pytest.mark.parametrize(
-    ("objective", "first"),
-    [("mean_response_time", "order-search"), ("mean_bounded_slowdown", "list order=spf")],
-)
-def test_what_decides_at_first(objective: str, first: str, tmp_path: Path) -> None:
-    """Without a word, it is `order-search`; by slowdown, list scheduling by area × run time."""
-    path = write_scenario(tmp_path)
-    overrides = ["dispatcher=hyper", f"objective={objective}"]
-    result = hpcsched.run(hpcsched.load_scenario(path, overrides), tmp_path / "run")
-    assert result.rounds["chosen"][0].as_py().startswith(first)
+    scenario = hpcsched.load_scenario(path, ["dispatcher=hyper"])
+    result = hpcsched.run(scenario, tmp_path / "default")
+    assert result.rounds["chosen"][0].as_py().startswith("order-search")
