@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import pytest
+import yaml
 
+from comparisons.ahead import cells as ahead
 from comparisons.cp2021.paper import PRINTED
 from comparisons.debs2024.declaration import read_presentation
 from comparisons.debs2024_logs import paper
@@ -12,7 +14,7 @@ from comparisons.in_papers_manner.papers import PAPERS
 from comparisons.rlscheduler import paper as rlscheduler
 from comparisons.rlscheduler.table import AXES, LOG, SCHEDULER, WINDOW
 from debs2024 import SHOWN
-from hpcsched.studies.cell import Cell
+from hpcsched.studies.cell import Cell, axis_of, positions
 from hpcsched.studies.study_files import Experiment, read_experiment
 
 FOLDER = Path(__file__).parents[2] / "experiments"
@@ -31,6 +33,7 @@ LOGS = (
     "lublin-kth.swf",
     "kth-lublin.swf",
     "KIT-FH2-2016-part.swf.gz",
+    "RICC-2010-2.swf.gz",
 )
 
 
@@ -295,3 +298,44 @@ def test_changing_log(read):
     """Both logs under nine schedulers; those that pursue an objective have a run for each."""
     experiment = read("changing_log")
     assert len(experiment.cells) == 2 * (7 + 2 * 2)
+
+
+@pytest.mark.usefixtures("read")
+def test_ahead(tmp_path):
+    """Rules serve every objective, and whole logs have one seed; stretches are parts of the whole.
+
+    The first begins with it, the last ends with it, and the middle is as far from both.
+    """
+    text = (FOLDER / "ahead.yaml").read_text(encoding="utf-8")
+    declared = yaml.safe_load(text.replace("../scenarios", str(FOLDER / "../scenarios")))
+    axes = [axis_of(axis) for axis in declared["matrix"]]
+    assert tuple(axis.name for axis in axes) == ahead.AXES
+    found = [position.labels for position in positions(axes, declared.pop("exclude"))]
+    assert len(found) == (29 * 5 + 9) * 2 * (7 + 2 * 4)
+
+    # One cell for each stretch: all of them take a minute to read.
+    for axis in declared["matrix"][1:]:
+        axis |= {key: values[-1:] for key, values in axis.items()}
+    path = tmp_path / "ahead.yaml"
+    path.write_text(yaml.safe_dump(declared), encoding="utf-8")
+    places, systems = {}, {}
+    for cell in read_experiment(path).cells:
+        scenario = cell.scenario
+        log, _, stretch = cell.labels["system"].rpartition("-")
+        first, jitter = scenario.trace.transforms
+        places.setdefault(log, {})[stretch] = (first.skip, first.jobs)
+        systems.setdefault(log, set()).add((scenario.trace.path, str(scenario.system)))
+        assert (jitter.by, jitter.seed) == (1, 5)
+        assert scenario.dispatcher.plugin_name == "hyper"
+    assert set(places) > set(ahead.TUNING)
+    assert all(len(of_log) == 1 for of_log in systems.values())
+    for log, of_log in places.items():
+        begin, jobs = of_log.get("whole", (0, 10_000))
+        spare = jobs - 10_000
+        wanted = {"first": (begin, 10_000)}
+        if not log.startswith("Lublin"):
+            wanted["middle"] = (begin + spare // 2, 10_000)
+            wanted |= {"last": (begin + spare, 10_000), "whole": (begin, jobs)}
+        assert of_log == wanted, log
+    assert places["BLUE-2"]["whole"] == (116_268, 116_268), "after BLUE-1"
+    assert places["BLUE-1"]["whole"] == (0, 116_268)

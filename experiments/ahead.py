@@ -1,0 +1,42 @@
+"""Shows the comparison: `python experiments/ahead.py --help` says how."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from comparisons.ahead.cells import AXES, Cells
+from comparisons.ahead.tables import SETS, behind_table, cells_table, rows_of, summary_table
+from comparisons.command import Content, Drawing, Shown, carry_out, make_parser
+from comparisons.finished import Finished
+
+PAGE = Path(__file__).parents[1] / "docs" / "ahead.md"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Show what the command line says; returns what `carry_out` does."""
+    parser = make_parser("ahead", "Show hyper and order-search beside seven rules on eleven logs.")
+    return carry_out(parser, arguments, _choose)
+
+
+def _choose(_: argparse.Namespace) -> Shown:
+    return Shown("ahead", AXES, PAGE, content_of)
+
+
+def content_of(finished: Finished, _: Drawing) -> Content:
+    """Return the summary, and tables of tuning and unseen logs: of stretches, and of whole logs."""
+    cells = Cells(finished)
+    content = [f"### In short\n\n{summary_table(cells)}"]
+    for kind in SETS:
+        content.append(f"### {kind.capitalize()} logs\n\n{cells_table(rows_of(cells, kind))}")
+    content.append(
+        f"### Stretches in which hyper is behind by more than 2 %\n\n{behind_table(cells)}"
+    )
+    for kind in SETS:
+        of_whole = cells_table(rows_of(cells, kind, whole=True))
+        content.append(f"### {kind.capitalize()} logs, whole, one seed\n\n{of_whole}")
+    return content
+
+
+if __name__ == "__main__":
+    sys.exit(main())

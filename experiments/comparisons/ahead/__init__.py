@@ -1,0 +1,1 @@
+"""Shows `hyper` and `order-search` beside seven rules on eleven logs, run from ahead.yaml."""
