@@ -300,6 +300,16 @@ def test_changing_log(read):
     assert len(experiment.cells) == 2 * (7 + 2 * 2)
 
 
+def test_switching(read):
+    """Members are run once for all objectives, and are those of every portfolio."""
+    experiment = read("switching")
+    assert len(experiment.cells) == 7 * 2 * 3 * (8 + 4 * 6)
+    settings = {cell.labels["dispatcher"]: cell.scenario.dispatcher for cell in experiment.cells}
+    members = [one for one in settings.values() if one.plugin_name != "hyper"]
+    for one in settings.values():
+        assert one in members or list(one.portfolio) == members
+
+
 @pytest.mark.usefixtures("read")
 def test_ahead(tmp_path):
     """Rules serve every objective, and whole logs have one seed; stretches are parts of the whole.

@@ -7,13 +7,14 @@ a portfolio are compared by the objective.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from math import inf, sqrt
+from math import fsum, inf, sqrt
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.hyper.params import HyperParams, label_of
+from hpcsched.dispatching.hyper.params import LEAST_BLOCKS, HyperParams, label_of
 from hpcsched.dispatching.offline.offline_trace import PlanTable
 from hpcsched.dispatching.problem import (
     Dispatcher,
@@ -26,6 +27,8 @@ from hpcsched.registration import Context
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_batches import JobColumns, RequestNumbers, columns_of, joined_columns
+
+BoolArray = npt.NDArray[np.bool_]
 
 NOT_YET = -1
 """The start of a job that has not started, and the end of one that has not ended."""
@@ -111,40 +114,60 @@ class Past:
         self._ends.append(NOT_YET)
 
 
-def score(objective: Objective, jobs: PastJobs, starts: IntArray) -> float:
-    """Return the objective over jobs that start at `starts`.
+def score(
+    objective: Objective, jobs: PastJobs, starts: IntArray, kept: slice | BoolArray = slice(None)
+) -> float:
+    """Return the objective over some of the jobs, which start at `starts`, `[J]`.
 
     Jobs that have not started by now count as if they started now: of later starts nothing is
-    known, since jobs that are yet to come may change them.
+    known, since jobs that are yet to come may change them. An objective that looks at none of the
+    jobs is 0 under every member.
     """
-    submit_times, run_times = jobs.columns.submit_time, jobs.columns.run_time
-    starts = np.minimum(starts, jobs.now)
+    submit_times, run_times = jobs.columns.submit_time[kept], jobs.columns.run_time[kept]
+    starts = np.minimum(starts, jobs.now)[kept]
     columns = {
         "submit_time": submit_times,
         "start_time": starts,
         "end_time": starts + run_times,
         "run_time": run_times,
         "wait_time": starts - submit_times,
-        "demand": jobs.demands,
+        "demand": jobs.demands[kept],
     }
     value = objective.measure(PlanTable(columns))
-    return inf if value is None else float(value)
+    return 0.0 if value is None else float(value)
 
 
-def better(scores: Sequence[float], present: int, hysteresis: float, jobs: int) -> int | None:
-    """Return the member of least objective, the first of equal ones, if it is better by enough.
+class Scores(NamedTuple):
+    """The objective over all jobs, and over all but those of each block, `[B]`."""
 
-    Enough is a share of the present objective that falls with the number of jobs, as chance does:
-    `hysteresis` over its root.
+    whole: float
+    without: Sequence[float]
 
-    Parameters
-    ----------
-    hysteresis
-        Share of the objective for one job.
+
+def scores_of(objective: Objective, jobs: PastJobs, starts: IntArray, block: int) -> Scores:
+    """Return the objective with and without each block of about `block` jobs in succession."""
+    blocks = len(jobs) // block
+    block_of = np.arange(len(jobs)) * blocks // len(jobs)
+    without = [score(objective, jobs, starts, block_of != k) for k in range(blocks)]
+    return Scores(score(objective, jobs, starts), without)
+
+
+def gain_in_errors(present: Scores, other: Scores) -> float:
+    """Return by how much another member is better, in standard errors by the jackknife.
+
+    For an objective that is a mean, and blocks of equal size, this is the t statistic of the
+    differences in blocks. Jobs of one block share its bursts, so blocks are compared and not jobs.
     """
-    least = min(range(len(scores)), key=lambda member: scores[member])
-    enough = scores[least] < scores[present] * (1 - hysteresis / sqrt(jobs))
-    return least if enough else None
+    gain = present.whole - other.whole
+    if not gain > 0:
+        return 0.0
+    differences = [
+        one - of_other for one, of_other in zip(present.without, other.without, strict=True)
+    ]
+    blocks = len(differences)
+    mean = fsum(differences) / blocks
+    error = sqrt((blocks - 1) / blocks * fsum((one - mean) ** 2 for one in differences))
+    return gain / error if error else inf
 
 
 class Rehearsal(Protocol):
@@ -184,10 +207,10 @@ class Hyper:
         self._present, self._why = 0, "it is the one to begin with"
         self._told = False
         self._past = Past()
-        self._next_at = params.least_jobs if len(members) > 1 else inf
+        self._next_at = LEAST_BLOCKS * params.block if len(members) > 1 else inf
         # The jobs that are being replayed, and the objective under the members so far.
         self._replayed: PastJobs | None = None
-        self._scores: list[float] = []
+        self._scores: list[Scores] = []
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -223,19 +246,24 @@ class Hyper:
         jobs = self._replayed
         choice = self._members[len(self._scores)].choice
         starts = self._rehearsal.starts(choice, jobs.columns)
-        self._scores.append(score(self._objective, jobs, starts))
+        self._scores.append(scores_of(self._objective, jobs, starts, self._params.block))
         if len(self._scores) == len(self._members):
             self._replayed, self._next_at = None, self._past.seen + GROWTH * len(jobs)
             self._move(len(jobs))
 
     def _move(self, jobs: int) -> None:
-        """Move to the member that served best, if by enough."""
-        to = better(self._scores, self._present, self._params.hysteresis, jobs)
-        if to is not None:
-            value, before = (f"{np.round(self._scores[k], 5):.5g}" for k in (to, self._present))
-            label = self._members[self._present].label
-            self._why = f"{value} against {before} of {label} over {jobs} jobs"
-            self._present, self._told = to, False
+        """Move to the best of the members that served better by enough."""
+        present, before = self._present, self._scores[self._present]
+        gains = [gain_in_errors(before, one) for one in self._scores]
+        enough = [k for k, gain in enumerate(gains) if gain > self._params.least_gain]
+        if enough:
+            self._present = min(enough, key=lambda k: self._scores[k].whole)
+            self._told = False
+            values = self._scores[self._present].whole, before.whole
+            value, old = (f"{np.round(one, 5):.5g}" for one in values)
+            gain = f"{gains[self._present]:.2f} standard errors"
+            label = self._members[present].label
+            self._why = f"{value} against {old} of {label} over {jobs} jobs, by {gain}"
 
 
 def make_hyper(params: HyperParams, context: Context, rehearsal: Rehearsal) -> Hyper:

@@ -31,8 +31,8 @@ def write_scenario(folder: Path, portfolio: str = PORTFOLIO, more: str = "") -> 
         "trace: {source: swf, path: serial.swf}\n"
         "dispatcher:\n"
         "  name: hyper\n"
-        "  least_jobs: 4\n"
-        "  hysteresis: 0.1\n"
+        "  block: 1\n"
+        "  least_gain: 0.6\n"
         f"  portfolio: {portfolio}\n"
         f"{more}"
         "objective: wait_time\n"
@@ -50,14 +50,14 @@ def test_a_run(tmp_path: Path) -> None:
     path = write_scenario(tmp_path)
     result = hpcsched.run(path, tmp_path / "run")
     assert result.jobs.sort_by("job_id")["start_time"].to_pylist() == [0, 10, 115, 110]
-    because = "6.75 against 14.25 of easy over 4 jobs"
+    because = "6.75 against 14.25 of easy over 4 jobs, by 0.68 standard errors"
     rounds = result.rounds.select(["now", "chosen", "because"]).to_pylist()
     assert [row for row in rounds if row["chosen"] is not None] == [
         {"now": 0, "chosen": "easy", "because": "it is the one to begin with"},
         {
             "now": 110,
             "chosen": "easy order=sjf",
-            "because": "6.75 against 14.25 of easy over 4 jobs",
+            "because": "6.75 against 14.25 of easy over 4 jobs, by 0.68 standard errors",
         },
     ]
     told = CliRunner().invoke(app, ["explain", str(tmp_path / "run"), "4"])
@@ -92,6 +92,7 @@ def test_the_picture(tmp_path: Path) -> None:
             ":8:41: error: dispatcher.portfolio[1].order: no",
         ),
         ("[easy, hyper]", "", "place 2 of the portfolio is 'hyper', which cannot be replayed"),
+        (PORTFOLIO, "  memory: 3\n", "expected memory to be at least 4 blocks of jobs, 4, found 3"),
         ("[easy, recorded]", "", "place 2 of the portfolio is 'recorded'"),
     ],
 )

@@ -95,7 +95,7 @@ def hyper(
     members = [
         Member(Chosen(name), name, context.make("dispatcher", Chosen(name))) for name in ORDERS
     ]
-    params = HyperParams(**{"least_jobs": 4, "hysteresis": 0.1, **more})
+    params = HyperParams(**{"block": 1, "least_gain": 0.6, **more})
     return Hyper(members, rehearsal or Rehearsals(context), context.objective, params), context
 
 
@@ -110,8 +110,8 @@ def test_a_move_by_hand() -> None:
     At 50 there are four. Starts by arrival: 0, 10, and 110 and 120, which count as 50; so waits are
     0, 9, 48, 0: 57 / 4 = 14.25 on average. By run time, which is replayed in the next round, at
     110, of what was known at 50: 0, 20 for job 2, 10 for job 3, and 120, which counts as 50; waits
-    0, 19, 8, 0: 27 / 4 = 6.75. With a hysteresis of 0.1 it has to be lower by 0.1 / √4 = 5 %, and
-    is, so the shortest job, the fourth, is the first to start when job 2 ends.
+    0, 19, 8, 0: 27 / 4 = 6.75. By hand in `test_scores`, that is lower by 0.676 standard errors, so
+    the shortest job, the fourth, is the first to start when job 2 ends.
     """
     system = alike(1, core=1)
     jobs = [traced(1, 0, 1, 10), traced(2, 1, 1, 100), traced(3, 2, 1, 10), traced(4, 50, 1, 5)]
@@ -120,14 +120,14 @@ def test_a_move_by_hand() -> None:
     assert recorder.start_times == {1: 0, 2: 10, 3: 115, 4: 110}
     assert moves(recorder.rounds) == [
         (0, "easy", "it is the one to begin with"),
-        (110, "sjf", "6.75 against 14.25 of easy over 4 jobs"),
+        (110, "sjf", "6.75 against 14.25 of easy over 4 jobs, by 0.68 standard errors"),
     ]
 
 
 def test_a_gain_that_is_not_enough() -> None:
-    """With a hysteresis of 1.2, 0.6 for 4 jobs, 6.75 s would have to be under 5.7 s."""
+    """It would have to be 0.7 standard errors, and is 0.676."""
     jobs = [traced(1, 0, 1, 10), traced(2, 1, 1, 100), traced(3, 2, 1, 10), traced(4, 50, 1, 5)]
-    dispatcher, _ = hyper(alike(1, core=1), hysteresis=1.2)
+    dispatcher, _ = hyper(alike(1, core=1), least_gain=0.7)
     recorder = replay(alike(1, core=1), dispatcher, jobs, followers=[dispatcher])
     assert recorder.start_times == {1: 0, 2: 10, 3: 110, 4: 120}
     assert len(moves(recorder.rounds)) == 1
@@ -165,8 +165,9 @@ def test_one_member_is_replayed_in_a_round_and_a_move_can_be_taken_back() -> Non
 
     At 40 there are four jobs, which are replayed under EASY, and at 50 under the other. Of those
     that start 100 s later all count as if they started at 40: 30 + 20 + 10 + 0 s of waiting, 15 on
-    average. At 50 there are five jobs, and the next replays are of seven, 5 + 0.5 · 4. By those
-    EASY is better: 0 against (60 + 50 + … + 0) / 7 = 30.
+    average, with a standard error of √(500 / 3 / 4) = 6.455. At 50 there are five jobs, and the
+    next replays are of seven, 5 + 0.5 · 4. By those EASY is better: 0 against (60 + … + 0) / 7 =
+    30, with an error of √(2800 / 6 / 7) = 8.165.
     """
     rehearsal = Scripted({4: "sjf"})
     dispatcher, _ = hyper(alike(1, core=1), rehearsal=rehearsal)
@@ -176,8 +177,8 @@ def test_one_member_is_replayed_in_a_round_and_a_move_can_be_taken_back() -> Non
         (name, list(range(1, last + 1))) for last in (4, 7) for name in ("easy", "sjf")
     ]
     assert moves(recorder.rounds)[1:] == [
-        (50, "sjf", "0 against 15 of easy over 4 jobs"),
-        (80, "easy", "0 against 30 of sjf over 7 jobs"),
+        (50, "sjf", "0 against 15 of easy over 4 jobs, by 2.32 standard errors"),
+        (80, "easy", "0 against 30 of sjf over 7 jobs, by 3.67 standard errors"),
     ]
 
 
@@ -198,7 +199,7 @@ def test_schedules_are_valid(workload: Any) -> None:
     system, jobs = workload.system, workload.jobs
     results = []
     for _ in range(2):
-        dispatcher, _ = hyper(system, least_jobs=1, hysteresis=0)
+        dispatcher, _ = hyper(system, least_gain=0)
         recorder = replay(system, dispatcher, jobs, followers=[dispatcher])
         audit_replay(list(recorder.jobs.values()), jobs, system)
         results.append((recorder.start_times, moves(recorder.rounds)))
