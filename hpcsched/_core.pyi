@@ -151,6 +151,48 @@ class Multifactor:
     def priorities(self, now: int, submit_times: Sequence[int], queued: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], running: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list[float]:
         """Return the priorities of queued jobs."""
 
+class Weight(enum.Enum):
+    """What the wait of a job is weighed by in an objective."""
+
+    NONE = 0
+
+    AREA = 1
+
+    RUN_TIME = 2
+    """One over its run time."""
+
+class SearchSettings:
+    """
+    What `ORDER_SEARCH` minimises, and how it searches.
+
+    Parameters
+    ----------
+    terms
+        Weight, factor and least response time in seconds, for which waiting costs nothing, of each
+        term of the objective.
+    makespan
+        Cost of a second of the last end.
+    alpha
+        Exponent of a ratio of sums, which then stands for all terms; None without one.
+    seed
+        Seed of the random numbers, from 0 to 2⁶² − 1.
+    """
+
+    def __init__(self, *, terms: Sequence[tuple[Weight, float, int]], makespan: float, alpha: float | None, dinkelbach_parameter: float, discount_time_constant: float, area_exponent: float, front_bias: float, warm_start: bool, budget: int, queue_length: int, seed: int) -> None: ...
+
+    def __deepcopy__(self, memo: object) -> SearchSettings: ...
+
+    @property
+    def budget(self) -> int: ...
+
+    @property
+    def seed(self) -> int: ...
+
+class SearchMemory:
+    """What `ORDER_SEARCH` knows of earlier rounds."""
+
+    def __deepcopy__(self, memo: object) -> SearchMemory: ...
+
 class Rule(enum.Enum):
     """Rules of the core; `IN_PYTHON` stands for a dispatcher."""
 
@@ -176,7 +218,9 @@ class Rule(enum.Enum):
 
     SLURM_BACKFILL = 10
 
-    BESIDE_PLAN = 11
+    ORDER_SEARCH = 11
+
+    BESIDE_PLAN = 12
 
 class Compression(enum.Enum):
     """Order in which reservations are moved up."""
@@ -259,13 +303,13 @@ class Choices:
         Slack of a promise with `SLACK` as a share of the promised wait, and more in seconds.
     window
         Seconds from now up to which `BACKFILL` makes reservations; None: no limit.
-    learns_run_times
-        Whether expected run times are learnt; they are wherever events are noted.
+    search
+        Settings of `ORDER_SEARCH`.
     default_queue_depth, bf_interval, bf_max_job_test, bf_max_job_user, bf_resolution
         Settings of `SLURM_BACKFILL`, in seconds and jobs.
     """
 
-    def __init__(self, rule: Rule, *, depth: int = -1, own_backfill_order: bool = False, allocator: Allocator = Allocator.FIRST_FIT, correction: Correction = Correction.ONE_SECOND, writes_places: bool = False, relaxation: float = 0.0, order: OrderKind = OrderKind.BY_KEYS, behind_order: OrderKind = OrderKind.BY_KEYS, scarce: Sequence[bool] = [], compression: Compression | None = None, slack_share: float = 0.0, least_slack: int = 0, window: int | None = None, learns_run_times: bool = False, default_queue_depth: int = 0, bf_interval: int = 0, bf_max_job_test: int = 0, bf_max_job_user: int = 0, bf_resolution: int = 1) -> None: ...
+    def __init__(self, rule: Rule, *, depth: int = -1, own_backfill_order: bool = False, allocator: Allocator = Allocator.FIRST_FIT, correction: Correction = Correction.ONE_SECOND, writes_places: bool = False, relaxation: float = 0.0, order: OrderKind = OrderKind.BY_KEYS, behind_order: OrderKind = OrderKind.BY_KEYS, scarce: Sequence[bool] = [], compression: Compression | None = None, slack_share: float = 0.0, least_slack: int = 0, window: int | None = None, search: SearchSettings | None = None, default_queue_depth: int = 0, bf_interval: int = 0, bf_max_job_test: int = 0, bf_max_job_user: int = 0, bf_resolution: int = 1) -> None: ...
 
     def __deepcopy__(self, memo: object) -> Choices: ...
 
@@ -286,29 +330,6 @@ class Choices:
 
     @property
     def behind_order(self) -> OrderKind: ...
-
-class ExpectedRunTimes:
-    """
-    Expected run times of jobs, learnt from those that have ended.
-
-    They are shares of predicted run times, in decayed averages over alike jobs: by class of the
-    prediction; user; user and prediction. Users of unknown number are -1; predictions are at least 1.
-    """
-
-    def __init__(self) -> None: ...
-
-    def __deepcopy__(self, memo: object) -> ExpectedRunTimes: ...
-
-    def learn(self, user: int, predicted: int, run_time: int) -> None:
-        """Learn from a job that has ended after `run_time` seconds."""
-
-    def share(self, user: int, predicted: int) -> float:
-        """
-        Return the expected run time as a share of the prediction, above 0 and at most 1.
-        """
-
-    def expected(self, user: int, predicted: int) -> int:
-        """Return the expected run time, in seconds, at least 1."""
 
 NEVER: int = 4611686018427387904
 
@@ -405,10 +426,6 @@ class State:
     def set_jobs(self, name: str, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Set a number of some jobs."""
 
-    @property
-    def needs_owners(self) -> bool:
-        """Whether batches tell users and partitions."""
-
     def held(self, row: int) -> tuple[bool, bool]:
         """Return whether outages, or Python, hold a job back."""
 
@@ -493,8 +510,7 @@ class State:
         Parameters
         ----------
         waiting
-            Predicted run times, units and expected run times in the order in which jobs are considered,
-            `[Q, 3]`.
+            Predicted run times and units in the order in which jobs are considered, `[Q, 2]`.
         running
             Predicted ends, ascending, and units, `[K, 2]`.
         behind
@@ -558,6 +574,16 @@ class State:
     def last_backfill(self, arg: int, /) -> None: ...
 
     @property
+    def search(self) -> SearchMemory:
+        """What the search of orders knows of earlier rounds."""
+
+    @search.setter
+    def search(self, arg: SearchMemory, /) -> None: ...
+
+    def set_costs(self, costs: object) -> None:
+        """Set the `StartTimeCosts` of the waiting jobs in order of arrival."""
+
+    @property
     def call_again(self) -> int:
         """Time of the next round that the rule asked for; `NEVER` without one."""
 
@@ -619,7 +645,7 @@ class State:
 
     def take_events(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32]]:
         """
-        Return the events since the last call, `[E, 6]`, and nodes and units of starts.
+        Return the events since the last call, `[E, 5]`, and nodes and units of starts.
         """
 
     def keep_finished(self) -> None:
@@ -745,7 +771,7 @@ class Batch:
     draws
         Draws on shared resources that do not depend on nodes, `[B, P]`.
     owners
-        User and partition, -1 if unknown, `[B, 2]`; see `State.needs_owners`.
+        User and partition, -1 if unknown, `[B, 2]`, for `SLURM_BACKFILL`.
     is_predicted
         Whether predictions are known; otherwise they are asked for at submission.
     last

@@ -14,12 +14,16 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from pydantic import Field
 
+from hpcsched._core import Weight
 from hpcsched.dispatching.planned_cost import (
+    CostTerm,
+    CostTerms,
     FloatArray,
     Plannable,
     PlannedCost,
     SpecificCost,
-    linear,
+    cost_of_term,
+    cost_terms_of,
     planned_cost_of,
     run_times,
     wait_times,
@@ -66,12 +70,23 @@ class _OfJobs:
     population: ClassVar[str] = ALL
 
 
-def _mean(
-    weights: FloatArray, responses: IntArray, free: IntArray | None = None, constant: float = 0.0
-) -> PlannedCost:
-    """Return the sum over jobs of weight · (response time, if they started now, + start)."""
-    cost = linear(weights, free, constant + float(weights @ responses))
-    return cost._replace(population=max(len(weights), 1))
+@dataclass(frozen=True)
+class _OfTerm(_OfJobs):
+    """A figure that is one term of the core."""
+
+    @property
+    def cost_term(self) -> CostTerm:
+        """The term."""
+        raise NotImplementedError
+
+    @property
+    def cost_terms(self) -> CostTerms:
+        """The objective in the form of the core."""
+        return CostTerms((self.cost_term,))
+
+    def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
+        """Return the sum of the jobs' shares of the figure."""
+        return cost_of_term(self.cost_term, jobs, now)
 
 
 @builtin(
@@ -82,7 +97,7 @@ def _mean(
     aliases=("bounded_slowdown", "bsld"),
 )
 @dataclass(frozen=True)
-class BoundedSlowdown(_OfJobs):
+class BoundedSlowdown(_OfTerm):
     """Mean bounded slowdown; `tau` is the least run time in the denominator, in seconds."""
 
     unit: ClassVar[str] = RATIO
@@ -98,13 +113,10 @@ class BoundedSlowdown(_OfJobs):
         """Return the mean bounded slowdown."""
         return job_metrics.mean_bounded_slowdown(jobs, self.tau)
 
-    def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the sum of bounded slowdowns."""
-        times, waits = run_times(jobs), wait_times(jobs, now)
-        # At a start of `free` the response time is tau or, where that is more, the run time and
-        # the wait so far.
-        free = np.maximum(self.tau - times - waits, 0)
-        return _mean(1 / np.maximum(times, max(self.tau, 1)), waits + times, free)
+    @property
+    def cost_term(self) -> CostTerm:
+        """The wait over the run time."""
+        return CostTerm(Weight.RUN_TIME, tau=self.tau)
 
 
 @builtin(
@@ -113,17 +125,14 @@ class BoundedSlowdown(_OfJobs):
     summary="mean slowdown: response time / run time",
     aliases=("slowdown",),
 )
-class Slowdown(_OfJobs):
+class Slowdown(_OfTerm):
     """Mean slowdown of jobs that ran for at least one second."""
 
     unit = RATIO
     population = "jobs that ran for at least 1 s"
     measure = staticmethod(job_metrics.mean_slowdown)
-
-    def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the sum of slowdowns (Galleguillos et al., CP 2021, section 2.2)."""
-        weights = 1 / np.maximum(run_times(jobs), 1)
-        return _mean(weights, wait_times(jobs, now), constant=len(jobs))
+    # Galleguillos et al., CP 2021, section 2.2.
+    cost_term = CostTerm(Weight.RUN_TIME)
 
 
 @builtin(
@@ -132,14 +141,16 @@ class Slowdown(_OfJobs):
     summary="mean wait time",
     aliases=("wait_time",),
 )
-class WaitTime(_OfJobs):
+class WaitTime(_OfTerm):
     """Mean wait time; a plan that minimises it also minimises the mean response time."""
 
     measure = staticmethod(job_metrics.mean_wait_time)
+    cost_term = CostTerm(Weight.NONE)
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the sum of wait times."""
-        return _mean(np.ones(len(jobs)), wait_times(jobs, now))
+        cost = super().planned_cost(jobs, now)
+        return cost._replace(constant=cost.constant - float(run_times(jobs).sum()))
 
 
 @builtin(
@@ -148,14 +159,11 @@ class WaitTime(_OfJobs):
     summary="mean response time (AF)",
     aliases=("af",),
 )
-class AF(_OfJobs):
+class AF(_OfTerm):
     """Mean response time."""
 
     measure = staticmethod(job_metrics.mean_response_time)
-
-    def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the sum of response times."""
-        return _mean(np.ones(len(jobs)), run_times(jobs) + wait_times(jobs, now))
+    cost_term = CostTerm(Weight.NONE)
 
 
 @builtin(
@@ -164,18 +172,11 @@ class AF(_OfJobs):
     summary="mean response time weighted by area (AWF)",
     aliases=("awf",),
 )
-class AWF(_OfJobs):
+class AWF(_OfTerm):
     """Mean response time weighted by area."""
 
     measure = staticmethod(job_metrics.area_weighted_response_time)
-
-    def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the area-weighted mean response time."""
-        # Areas are Python integers without a bound, so each is converted by itself.
-        areas = np.array([float(job.area) for job in jobs])
-        weights = areas / areas.sum() if len(jobs) else areas
-        cost = _mean(weights, run_times(jobs) + wait_times(jobs, now))
-        return cost._replace(population=1)
+    cost_term = CostTerm(Weight.AREA)
 
 
 @builtin(
@@ -199,6 +200,11 @@ class PSF(_OfJobs):
     def measure(self, jobs: Table) -> float | None:
         """Return PαSF."""
         return job_metrics.specific_response_time(jobs, self.alpha)
+
+    @property
+    def cost_terms(self) -> CostTerms:
+        """The objective in the form of the core."""
+        return CostTerms(alpha=self.alpha)
 
     def planned_ratio(
         self, jobs: Sequence[WaitingJob], now: int, dinkelbach_parameter: float
@@ -226,6 +232,7 @@ class Makespan(_OfJobs):
 
     population = WINDOW
     measure = staticmethod(capacity.makespan)
+    cost_terms = CostTerms(makespan=1.0)
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the last planned end, in seconds from now."""
@@ -282,6 +289,23 @@ class WeightedSum:
 @dataclass(frozen=True, slots=True)
 class PlannableWeightedSum(WeightedSum):
     """Weighted sum of objectives that are all available to planners."""
+
+    @property
+    def cost_terms(self) -> CostTerms | None:
+        """The objective in the form of the core; None if it does not know one of the terms."""
+        known = [cost_terms_of(objective) for objective in self.objectives]
+        parts = [part for part in known if part is not None and part.alpha is None]
+        if len(parts) < len(known):
+            return None
+        weighed = list(zip(self.weights, parts, strict=True))
+        return CostTerms(
+            tuple(
+                term._replace(factor=term.factor * weight)
+                for weight, part in weighed
+                for term in part.terms
+            ),
+            sum(weight * part.makespan for weight, part in weighed),
+        )
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the weighted sum of the objectives' costs over the planned jobs."""

@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from hpcsched._core import Weight
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.errors import PluginError
 from hpcsched.metrics.job_metrics import power_difference
@@ -138,6 +139,57 @@ def weighted_sum(weights: Sequence[float], costs: Sequence[PlannedCost]) -> Plan
         sum(factor * cost.constant for factor, cost in scaled),
         sum(factor * cost.makespan for factor, cost in scaled),
     )
+
+
+class CostTerm(NamedTuple):
+    """A term of an objective that the core knows: factor · weight · wait, summed over jobs.
+
+    Attributes
+    ----------
+    weight
+        What a wait is weighed by; by area, weights are shares of all areas.
+    tau
+        Least response time, in seconds, for which waiting costs nothing, and least run time that
+        is divided by.
+    """
+
+    weight: Weight
+    factor: float = 1.0
+    tau: int = 0
+
+
+class CostTerms(NamedTuple):
+    """An objective in the form that the core knows; see `SearchSettings`."""
+
+    terms: tuple[CostTerm, ...] = ()
+    makespan: float = 0.0
+    alpha: float | None = None
+
+
+def cost_terms_of(objective: object) -> CostTerms | None:
+    """Return an objective in the form that the core knows; None if it is not known there."""
+    # A third party's class may have a built-in one's attribute and another cost.
+    terms = None if is_third_party(objective) else getattr(objective, "cost_terms", None)
+    return terms if isinstance(terms, CostTerms) else None
+
+
+def cost_of_term(term: CostTerm, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
+    """Return the cost of planned starts in a term; the constant part is that of response times."""
+    times, waits = run_times(jobs), wait_times(jobs, now)
+    if term.weight == Weight.AREA:
+        # Areas are Python integers without a bound, so each is converted by itself.
+        weights = np.array([float(job.area) for job in jobs])
+        weights /= weights.sum() or 1.0
+    elif term.weight == Weight.RUN_TIME:
+        weights = 1 / np.maximum(times, max(term.tau, 1))
+    else:
+        weights = np.ones(len(jobs))
+    weights = weights * term.factor
+    # At a start of `free` the response time is tau or, where that is more, the run time and the
+    # wait so far.
+    free = np.maximum(term.tau - times - waits, 0)
+    cost = linear(weights, free, float(weights @ (waits + times)))
+    return cost if term.weight == Weight.AREA else cost._replace(population=max(len(jobs), 1))
 
 
 # Checked by method, so that objectives of plugins need no base class.

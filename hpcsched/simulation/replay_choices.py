@@ -244,7 +244,7 @@ def obstacles(parts: Parts) -> list[str]:
     dispatcher = parts.dispatcher
     if not isinstance(dispatcher, CoreRule):
         return [f"the dispatcher {parts.dispatcher_name}"]
-    found = []
+    found = list(dispatcher.needs_python)
     if kind_in_core(dispatcher.allocator) is Allocator.EXTERNAL:
         found.append(f"the allocator {type(dispatcher.allocator).__name__}")
     for order in orders_of(dispatcher):

@@ -198,7 +198,7 @@ def test_a_job_held_by_a_reservation(dispatcher: str, ran: Ran) -> None:
     assert lines[-1] == "in all: no_room 100 s, reserved_for 20 s"
 
 
-@pytest.mark.parametrize("dispatcher", ["joint-now", "cp", "order-search"])
+@pytest.mark.parametrize("dispatcher", ["joint-now", "cp"])
 def test_a_job_that_a_solver_postpones(dispatcher: str, ran: Ran) -> None:
     """To start job 4 at 80 would cost job 2 far more than the 70 seconds that 4 waits instead."""
     ran.run(f"dispatcher={dispatcher}")

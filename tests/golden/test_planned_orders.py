@@ -19,11 +19,10 @@ TWO_SHARES = """
 """
 
 
-@pytest.mark.parametrize("queue_length", [1, 2])
 @pytest.mark.parametrize(
     ("objective", "first"), [("af", 2), ("{name: bounded_slowdown, tau: 10}", 1), ("awf", 1)]
 )
-def test_least_area_over_weight_first(objective, first, queue_length):
+def test_least_area_over_weight_first(objective, first):
     """There is no room for both. The area is a job's largest share × its run time (Smith, 1956).
 
     Job 1 has 6/8 × 10 = 7.5, job 2 4/8 × 14 = 7. By cores alone job 1 would come first, with 2.5
@@ -31,9 +30,9 @@ def test_least_area_over_weight_first(objective, first, queue_length):
     response time 7.5 and 7; for slowdown, where a second weighs 1/10 and 1/14, 75 and 98; and
     alike where the weight is the area, so that 1, which came first, stays first.
 
-    So do plans, and so is chosen which jobs are planned, where not all are.
+    So is chosen which jobs are planned, where not all are.
     """
-    choice = f"{{name: order-search, orders: [], budget: 0, queue_length: {queue_length}"
+    choice = "{name: order-search, queue_length: 1"
     dispatcher = declared(
         CORES_AND_MEM, choice + ", surrogate_objective: {}}", f"objective: {objective}"
     )
@@ -60,7 +59,7 @@ def test_a_ratio_is_judged_around_what_it_came_to_in_the_run(parameter, first):
     jobs = (job("A", 0, 1, 6), job("B", 1, 1, 2), job("C", 7, 1, 2), job("D", 8, 1, 1))
     dispatcher = declared(
         system,
-        "{name: order-search, orders: [fcfs, sjf], budget: 0,"
+        "{name: order-search, budget: 0,"
         f" surrogate_objective: {{dinkelbach_parameter: {parameter}}}}}",
         "objective: psf",
     )

@@ -276,7 +276,7 @@ FAULTS = {
     "queue order that loses a job": Fault(
         "queue_order",
         "def sort(self, problem): return problem.queue[1:]",
-        f"{LOG}dispatcher: {{name: order-search, priority: tested}}\n",
+        f"{LOG}dispatcher: {{name: best-of, solver: none, priority: tested}}\n",
         ": expected each queued job once, found job 1 0 times",
     ),
     "allocator that raises": Fault(

@@ -374,16 +374,15 @@ def test_an_interrupted_run_passes_the_audit(
 
 def test_what_needs_python_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """By `run -v` and in the manifest."""
-    changed = ["--set", "trace.jobs=50", "--set", "dispatcher=order-search"]
+    changed = ["--set", "trace.jobs=50", "--set", "dispatcher={name: best-of, solver: none}"]
     command = ["run", str(SMALL), "--explain", "--out", str(tmp_path / "run"), *changed]
     assert main([*command, "-v"]) == 0
     line = (
-        "jobs are replayed event by event in Python: the dispatcher order-search, the observer"
-        " reasons"
+        "jobs are replayed event by event in Python: the dispatcher best-of, the observer reasons"
     )
     assert capsys.readouterr().err.splitlines()[0] == line
     assert manifest(tmp_path / "run")["in_python"] == [
-        "the dispatcher order-search",
+        "the dispatcher best-of",
         "the observer reasons",
     ]
     assert main([*command, "--force"]) == 0

@@ -40,7 +40,8 @@ def scenario(dispatcher: str, more: Sequence[str] = (), path: Path = SMALL) -> h
         ("{name: relaxed, order: slowdown}", [], ()),
         ("{name: prb, allocator: hybrid}", [], ()),
         ("{name: easy, order: multifactor}", [], ()),
-        ("order-search", ["trace.jobs=150"], ("the dispatcher order-search",)),
+        ("order-search", ["trace.jobs=150"], ()),
+        ("cp", ["trace.jobs=20"], ("the dispatcher cp",)),
     ],
 )
 def test_as_a_run(dispatcher: str, more: list[str], needs: tuple[str, ...], tmp_path: Path) -> None:

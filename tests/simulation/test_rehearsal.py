@@ -25,7 +25,9 @@ def chosen(dispatcher: str) -> tuple[Any, Any]:
     return scenario.dispatcher, assemble(scenario)
 
 
-@pytest.mark.parametrize("dispatcher", ["easy", "{name: list, order: sjf}", "best-of"])
+@pytest.mark.parametrize(
+    "dispatcher", ["easy", "{name: list, order: sjf}", "order-search", "best-of"]
+)
 def test_starts_are_those_of_a_replay(dispatcher: str) -> None:
     """By requested times, whatever the scenario predicts."""
     choice, context = chosen(dispatcher)

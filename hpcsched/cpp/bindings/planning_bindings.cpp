@@ -42,7 +42,7 @@ StartTimeCosts costs_of(nb::handle record, Owners& owners)
         .weights = fields.matrix<const double>("weights"),
         .free = fields.matrix<const double>("free"),
         .makespan = fields.number<double>("makespan"),
-        .discount_time_constant = fields.number<double>("discount_time_constant"),
+        .discount_time_constant = 0.0,
         .alpha = fields.number<double>("alpha"),
         .dinkelbach_parameter = fields.number<double>("dinkelbach_parameter"),
         .amounts = fields.view<const double>("amounts"),
@@ -171,6 +171,21 @@ int64_t improve_trace(const Row& seeds, int64_t width, int64_t budget,
 }
 
 }  // namespace
+
+OwnedCosts owned_costs(nb::handle record)
+{
+    Owners owners;
+    const StartTimeCosts costs = costs_of(record, owners);
+    return {Table<double>(costs.weights),
+            Table<double>(costs.free),
+            costs.makespan,
+            costs.discount_time_constant,
+            costs.alpha,
+            costs.dinkelbach_parameter,
+            {costs.amounts.begin(), costs.amounts.end()},
+            {costs.submit.begin(), costs.submit.end()},
+            {costs.run_times.begin(), costs.run_times.end()}};
+}
 
 void bind_planning(nb::module_& core)
 {

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <string>
 
+#include "bindings/planning_bindings.hpp"
 #include "bindings/state_bindings.hpp"
 #include "core/allocators.hpp"
 #include "core/fit_counts.hpp"
@@ -85,7 +86,6 @@ void fill(State& state, int64_t now, const Rows& waiting, const Rows& running, c
         if (row < queued) {
             job.predicted = matrix_of(waiting)(row, 0);
             job.units = matrix_of(waiting)(row, 1);
-            job.expected = matrix_of(waiting)(row, 2);
             job.waits = 1;
             state.queue[row] = row;
         } else {
@@ -188,8 +188,7 @@ pressure
 Parameters
 ----------
 waiting
-    Predicted run times, units and expected run times in the order in which jobs are considered,
-    `[Q, 3]`.
+    Predicted run times and units in the order in which jobs are considered, `[Q, 2]`.
 running
     Predicted ends, ascending, and units, `[K, 2]`.
 behind
@@ -250,6 +249,11 @@ starting, planned
             "last_backfill", [](const State& self) { return self.counters.last_backfill; },
             [](State& self, int64_t time) { self.counters.last_backfill = time; },
             "Time of the last round of Slurm's backfill scheduler; -1: none yet.")
+        .def_rw("search", &State::search, "What the search of orders knows of earlier rounds.")
+        .def(
+            "set_costs",
+            [](State& self, nb::handle costs) { self.search.given = owned_costs(costs); },
+            "costs"_a, "Set the `StartTimeCosts` of the waiting jobs in order of arrival.")
         .def_prop_ro(
             "call_again", [](const State& self) { return self.counters.call_again; },
             "Time of the next round that the rule asked for; `NEVER` without one.")

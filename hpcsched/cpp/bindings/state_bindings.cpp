@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -15,8 +16,60 @@ namespace hpcsched {
 
 namespace {
 
+void bind_search(nb::module_& core)
+{
+    nb::enum_<Weight>(core, "Weight", "What the wait of a job is weighed by in an objective.")
+        .value("NONE", Weight::none)
+        .value("AREA", Weight::area)
+        .value("RUN_TIME", Weight::run_time, "One over its run time.");
+    nb::class_<SearchSettings>(core, "SearchSettings", R"(What `ORDER_SEARCH` minimises, and how it searches.
+
+Parameters
+----------
+terms
+    Weight, factor and least response time in seconds, for which waiting costs nothing, of each
+    term of the objective.
+makespan
+    Cost of a second of the last end.
+alpha
+    Exponent of a ratio of sums, which then stands for all terms; None without one.
+seed
+    Seed of the random numbers, from 0 to 2⁶² − 1.
+)")
+        .def(
+            "__init__",
+            [](SearchSettings* self,
+               const std::vector<std::tuple<Weight, double, int64_t>>& terms, double makespan,
+               std::optional<double> alpha, double dinkelbach_parameter,
+               double discount_time_constant, double area_exponent, double front_bias,
+               bool warm_start, int64_t budget, int64_t queue_length, int64_t seed) {
+                new (self) SearchSettings{{},
+                                          makespan,
+                                          alpha,
+                                          dinkelbach_parameter,
+                                          discount_time_constant,
+                                          area_exponent,
+                                          front_bias,
+                                          warm_start,
+                                          budget,
+                                          queue_length,
+                                          seed};
+                for (const auto& [weight, factor, tau] : terms)
+                    self->terms.push_back({weight, factor, tau});
+            },
+            nb::kw_only(), "terms"_a, "makespan"_a, "alpha"_a.none(), "dinkelbach_parameter"_a,
+            "discount_time_constant"_a, "area_exponent"_a, "front_bias"_a, "warm_start"_a,
+            "budget"_a, "queue_length"_a, "seed"_a)
+        .def("__deepcopy__", [](const SearchSettings& self, nb::handle) { return self; }, "memo"_a)
+        .def_ro("budget", &SearchSettings::budget)
+        .def_ro("seed", &SearchSettings::seed);
+    nb::class_<SearchMemory>(core, "SearchMemory", "What `ORDER_SEARCH` knows of earlier rounds.")
+        .def("__deepcopy__", [](const SearchMemory& self, nb::handle) { return self; }, "memo"_a);
+}
+
 void bind_choices(nb::module_& core)
 {
+    bind_search(core);
     nb::enum_<Rule> rules(core, "Rule", "Rules of the core; `IN_PYTHON` stands for a dispatcher.");
     for (const auto& [name, rule] : rule_names) rules.value(name, rule);
     nb::enum_<Compression>(core, "Compression", "Order in which reservations are moved up.")
@@ -66,8 +119,8 @@ slack_share, least_slack
     Slack of a promise with `SLACK` as a share of the promised wait, and more in seconds.
 window
     Seconds from now up to which `BACKFILL` makes reservations; None: no limit.
-learns_run_times
-    Whether expected run times are learnt; they are wherever events are noted.
+search
+    Settings of `ORDER_SEARCH`.
 default_queue_depth, bf_interval, bf_max_job_test, bf_max_job_user, bf_resolution
     Settings of `SLURM_BACKFILL`, in seconds and jobs.
 )")
@@ -77,21 +130,21 @@ default_queue_depth, bf_interval, bf_max_job_test, bf_max_job_user, bf_resolutio
                Allocator allocator, Correction correction, bool writes_places, double relaxation,
                OrderKind order, OrderKind behind_order, std::vector<bool> scarce,
                std::optional<Compression> compression, double slack_share, int64_t least_slack,
-               std::optional<int64_t> window, bool learns_run_times, int64_t queue_depth, int64_t interval,
+               std::optional<int64_t> window, const SearchSettings* search, int64_t queue_depth, int64_t interval,
                int64_t most_tested, int64_t most_of_user, int64_t resolution) {
                 new (self) Choices{rule,       depth,       own_backfill_order, allocator,
                                    correction, writes_places, relaxation,       order,
                                    behind_order, std::move(scarce), compression, slack_share,
                                    least_slack, window,
                                    {queue_depth, interval, most_tested, most_of_user, resolution},
-                                   learns_run_times};
+                                   search ? *search : SearchSettings{}};
             },
             "rule"_a, nb::kw_only(), "depth"_a = -1, "own_backfill_order"_a = false,
             "allocator"_a = Allocator::first_fit, "correction"_a = Correction::one_second,
             "writes_places"_a = false, "relaxation"_a = 0.0, "order"_a = OrderKind::by_keys,
             "behind_order"_a = OrderKind::by_keys, "scarce"_a = std::vector<bool>(),
             "compression"_a = nb::none(), "slack_share"_a = 0.0, "least_slack"_a = 0,
-            "window"_a = nb::none(), "learns_run_times"_a = false, "default_queue_depth"_a = 0, "bf_interval"_a = 0,
+            "window"_a = nb::none(), "search"_a = nb::none(), "default_queue_depth"_a = 0, "bf_interval"_a = 0,
             "bf_max_job_test"_a = 0, "bf_max_job_user"_a = 0, "bf_resolution"_a = 1)
         .def("__deepcopy__", [](const Choices& self, nb::handle) { return self; }, "memo"_a)
         .def_ro("rule", &Choices::rule)
@@ -100,24 +153,6 @@ default_queue_depth, bf_interval, bf_max_job_test, bf_max_job_user, bf_resolutio
         .def_ro("depth", &Choices::depth)
         .def_ro("order", &Choices::order)
         .def_ro("behind_order", &Choices::behind_order);
-}
-
-void bind_expected_run_times(nb::module_& core)
-{
-    nb::class_<ExpectedRunTimes>(core, "ExpectedRunTimes", R"(Expected run times of jobs, learnt from those that have ended.
-
-They are shares of predicted run times, in decayed averages over alike jobs: by class of the
-prediction; user; user and prediction. Users of unknown number are -1; predictions are at least 1.
-)")
-        .def(nb::init<>())
-        .def(
-            "__deepcopy__", [](const ExpectedRunTimes& self, nb::handle) { return self; }, "memo"_a)
-        .def("learn", &ExpectedRunTimes::learn, "user"_a, "predicted"_a, "run_time"_a,
-             "Learn from a job that has ended after `run_time` seconds.")
-        .def("share", &ExpectedRunTimes::share, "user"_a, "predicted"_a,
-             "Return the expected run time as a share of the prediction, above 0 and at most 1.")
-        .def("expected", &ExpectedRunTimes::expected, "user"_a, "predicted"_a,
-             "Return the expected run time, in seconds, at least 1.");
 }
 
 void announce(State& state, const Array<const int64_t>& start, const Array<const int64_t>& end,
@@ -242,7 +277,6 @@ NewArray<int64_t> copied_rows(View<const int64_t> rows)
 nb::class_<State> bind_state(nb::module_& core)
 {
     bind_choices(core);
-    bind_expected_run_times(core);
     core.attr("NEVER") = never;
     nb::class_<State> state(core, "State", R"(State of a replay, or of a single problem.
 
@@ -334,9 +368,6 @@ may_use
 )")
         .def("jobs", &jobs, "name"_a, "rows"_a, "Return a number of each of some jobs.")
         .def("set_jobs", &set_jobs, "name"_a, "rows"_a, "values"_a, "Set a number of some jobs.")
-        .def_prop_ro(
-            "needs_owners", [](const State& self) { return self.owners.columns() != 0; },
-            "Whether batches tell users and partitions.")
         .def(
             "held",
             [](const State& self, int64_t row) {

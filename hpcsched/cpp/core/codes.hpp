@@ -17,6 +17,7 @@ enum class Rule {
     conservative,
     slack,
     slurm_backfill,
+    order_search,
     beside_plan,
 };
 
@@ -33,6 +34,7 @@ inline constexpr std::pair<const char*, Rule> rule_names[] = {
     {"CONSERVATIVE", Rule::conservative},
     {"SLACK", Rule::slack},
     {"SLURM_BACKFILL", Rule::slurm_backfill},
+    {"ORDER_SEARCH", Rule::order_search},
     {"BESIDE_PLAN", Rule::beside_plan},
 };
 

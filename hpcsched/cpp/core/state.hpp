@@ -4,10 +4,10 @@
 #include <optional>
 
 #include "core/counters.hpp"
-#include "core/expected_run_times.hpp"
 #include "core/job.hpp"
 #include "core/multifactor.hpp"
 #include "core/node_runs.hpp"
+#include "core/search_settings.hpp"
 #include "core/views.hpp"
 
 namespace hpcsched {
@@ -50,7 +50,7 @@ struct Choices {
     int64_t least_slack = 0;
     std::optional<int64_t> window = {};  // seconds from now up to which `backfill` reserves
     SlurmBackfill slurm = {};
-    bool learns_run_times = false;  // also where events are noted
+    SearchSettings search = {};
 };
 
 /// What a replay does beside its rule.
@@ -246,8 +246,7 @@ struct State {
     Column<Job> jobs;
     Table<int64_t> keys;
     Table<int64_t> behind_keys;
-    Table<int64_t> owners;  // user and partition of each row, -1 if unknown, where one is needed
-    std::optional<ExpectedRunTimes> expected_run_times;  // where run times are learnt
+    Table<int64_t> owners;  // user and partition of each row, -1 if unknown, for `slurm_backfill`
     std::optional<Multifactor> priority;  // of orders by priority
     std::optional<Multifactor> behind_priority;
     Column<int64_t> queue;  // waiting rows in the order in which they are considered
@@ -269,6 +268,7 @@ struct State {
     Sought sought;
     CountedNodes nodes;
     std::vector<double> pressure;  // on each resource type in this round, [R]
+    SearchMemory search;
     ExternalAllocator* external = nullptr;  // while Python places jobs
 
     /// An idle system without jobs. `first_slot` is `[0]` where slots are not counted; jobs have so

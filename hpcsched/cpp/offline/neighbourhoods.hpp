@@ -170,7 +170,7 @@ private:
 
     /// Plan a few jobs in many orders; return the least cost, and keep its plan as the best one if
     /// it is less than `before`. Adds the segments looked through to `work`.
-    double plan_anew(Numbers order, double before, OrderPlans& plans, int64_t& work)
+    double plan_anew(Numbers order, double before, OrderPlans<ModelJobs, FreeResources>& plans, int64_t& work)
     {
         const auto count = static_cast<int64_t>(order.size()), tries = tries_of_each * pass_.width;
         Numbers trial = order;
@@ -238,7 +238,7 @@ private:
                 if (!is_free_[job]) others_end = std::max(others_end, end_of(job));
             before += costs_.makespan * static_cast<double>(std::max(others_end, end));
         }
-        OrderPlans plans(jobs_, costs_, least_, {}, others_end, room_beside(window),
+        OrderPlans<ModelJobs, FreeResources> plans(jobs_, costs_, least_, {}, others_end, room_beside(window),
                          static_cast<int64_t>(jobs.size()), trial_placed_);
         int64_t work = 0;
         const bool is_better = plan_anew(jobs, before, plans, work) < before;

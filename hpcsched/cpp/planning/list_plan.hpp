@@ -14,6 +14,13 @@ namespace hpcsched {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
+template <class T>
+bool same_rows(Matrix<T> matrix, int64_t one, int64_t other)
+{
+    const View<T> first = matrix.row(one), second = matrix.row(other);
+    return std::equal(first.begin(), first.end(), second.begin());
+}
+
 /// Jobs and nodes of a model.
 struct ModelJobs {
     bool counted;  // units are counted, so that nodes are not distinguished
@@ -28,6 +35,12 @@ struct ModelJobs {
     int64_t node_count() const { return capacity.of_node.rows(); }
     int64_t demand(int64_t job) const { return units[job] * requests(job, 0); }
     UnitRequest request(int64_t job) const { return {requests.row(job), room.row(job), false}; }
+    /// Whether two jobs of one run time ask for the same.
+    bool are_alike(int64_t j, int64_t i) const
+    {
+        return units[j] == units[i] && same_rows(requests, j, i) && same_rows(draws, j, i) &&
+               same_rows(room, j, i);
+    }
 };
 
 /// Return the earliest start from `begin` on with enough of a shared resource; `never` if none.
@@ -199,7 +212,9 @@ inline bool plan_in_order(View<const int64_t> order, const ModelJobs& jobs, Free
     return true;
 }
 
-/// Plans of many orders of the same jobs.
+/// Plans of many orders of the same jobs, which have `run_times`. Free resources plan a job, return
+/// its earliest start, and count their segments.
+template <class Jobs, class Free>
 class OrderPlans {
 public:
     struct Outcome {
@@ -209,7 +224,7 @@ public:
 
     /// The state before a position of an order, to go on from there.
     struct Kept {
-        FreeResources free;
+        Free free;
         double paid = 0.0;  // cost of the jobs so far
         int64_t ended = 0;  // last end so far
     };
@@ -217,8 +232,8 @@ public:
     /// `least` is the least cost of each job, `kinds` equal numbers for jobs that are exchangeable,
     /// and `others_end` the last end of jobs that are not in the orders of `count` jobs. `placed`
     /// receives the units of each job on each node in the plan made last, `[J, N]`.
-    OrderPlans(const ModelJobs& jobs, const StartTimeCosts& costs, View<const double> least,
-               View<const int64_t> kinds, int64_t others_end, FreeResources free, int64_t count,
+    OrderPlans(const Jobs& jobs, const StartTimeCosts& costs, View<const double> least,
+               View<const int64_t> kinds, int64_t others_end, Free free, int64_t count,
                Matrix<int64_t> placed)
         : jobs_(jobs),
           costs_(costs),
@@ -271,16 +286,16 @@ public:
     void keep(int64_t k, double paid, int64_t ended) { kept_[k] = {scratch_, paid, ended}; }
 
     const Kept& kept(int64_t k) const { return kept_[k]; }
-    FreeResources& scratch() { return scratch_; }
+    Free& scratch() { return scratch_; }
 
 private:
-    const ModelJobs& jobs_;
+    const Jobs& jobs_;
     const StartTimeCosts& costs_;
     View<const double> least_;
     View<const int64_t> kinds_;
     int64_t others_end_;
     std::vector<Kept> kept_;
-    FreeResources scratch_;
+    Free scratch_;
     Matrix<int64_t> placed_;
 
     /// Whether the jobs at some positions start as in `known`, up to an exchange of equal jobs.

@@ -11,29 +11,22 @@ constexpr int64_t few = 7;
 /// After so many changes that cost the same, only one that costs less is gone on from.
 constexpr int64_t most_sideways = 300;
 
-template <class T>
-bool same_rows(Matrix<T> matrix, int64_t one, int64_t other)
-{
-    const View<T> first = matrix.row(one), second = matrix.row(other);
-    return std::equal(first.begin(), first.end(), second.begin());
-}
-
 /// Whether neither plans nor costs tell two jobs apart.
-inline bool are_alike(int64_t j, int64_t i, const ModelJobs& jobs, const StartTimeCosts& costs)
+template <class Jobs>
+bool are_alike(int64_t j, int64_t i, const Jobs& jobs, const StartTimeCosts& costs)
 {
-    if (jobs.units[j] != jobs.units[i] || jobs.run_times[j] != jobs.run_times[i]) return false;
     if (costs.amounts[j] != costs.amounts[i]) return false;
     // Only in a ratio of sums does the past wait matter; elsewhere lateness counts from `free`.
     if (costs.amounts[j] != 0.0 && costs.submit[j] != costs.submit[i]) return false;
     for (int64_t t = 0; t < costs.term_count(); ++t)
         if (costs.weights(t, j) != costs.weights(t, i) || costs.free(t, j) != costs.free(t, i))
             return false;
-    return same_rows(jobs.requests, j, i) && same_rows(jobs.draws, j, i) &&
-           same_rows(jobs.room, j, i);
+    return jobs.run_times[j] == jobs.run_times[i] && jobs.are_alike(j, i);
 }
 
 /// Return the number of the first job that each job is like.
-inline Numbers kinds_of(int64_t count, const ModelJobs& jobs, const StartTimeCosts& costs)
+template <class Jobs>
+Numbers kinds_of(int64_t count, const Jobs& jobs, const StartTimeCosts& costs)
 {
     Numbers kinds;
     for (int64_t j = 0; j < count; ++j) {
@@ -50,9 +43,10 @@ inline Numbers kinds_of(int64_t count, const ModelJobs& jobs, const StartTimeCos
 /// those that begin in a way that costs too much already. An order of more is changed again and
 /// again, and what does not cost more is gone on from, until the budget is used or every change of
 /// that order was tried.
+template <class Jobs, class Free>
 class OrderSearch {
 public:
-    OrderSearch(const ModelJobs& jobs, const FreeResources& free, const StartTimeCosts& costs,
+    OrderSearch(const Jobs& jobs, const Free& free, const StartTimeCosts& costs,
                 int64_t budget, double front_bias, View<int64_t> best_order)
         : jobs_(jobs),
           costs_(costs),
@@ -89,7 +83,7 @@ public:
     }
 
 private:
-    const ModelJobs& jobs_;
+    const Jobs& jobs_;
     const StartTimeCosts& costs_;
     int64_t budget_;  // segments looked through, in making plans, at which the search ends
     double front_bias_;  // how much more often moves take a job from the front of the order
@@ -100,12 +94,12 @@ private:
     std::vector<double> least_;
     double bound_;  // no order costs less: each job starts as if no other waited
     Table<int64_t> placed_;
-    OrderPlans plans_;
+    OrderPlans<Jobs, Free> plans_;
     double best_ = infinite;
     double slack_ = 0.0;  // less than this is rounding
 
     /// Return the least cost of each job, were it alone; writes `cheapest_` and `bound_`.
-    std::vector<double> least_costs(const FreeResources& free)
+    std::vector<double> least_costs(const Free& free)
     {
         std::vector<double> least;
         int64_t last_end = 0;
@@ -142,7 +136,7 @@ private:
         const auto of_end = [&](int64_t end) {
             return costs_.makespan * static_cast<double>(end);
         };
-        FreeResources& scratch = plans_.scratch();
+        Free& scratch = plans_.scratch();
         const auto& [free, paid, ended] = plans_.kept(k);
         scratch = free;
         // Starts before which no job can start beside those before it.

@@ -95,4 +95,41 @@ struct StartTimeCosts {
     }
 };
 
+/// Start-time cost functions with memory of their own.
+struct OwnedCosts {
+    Table<double> weights;
+    Table<double> free;
+    double makespan = 0.0;
+    double discount_time_constant = 0.0;
+    double alpha = 0.0;
+    double dinkelbach_parameter = 0.0;
+    std::vector<double> amounts;
+    Numbers submit;
+    Numbers run_times;
+
+    /// Return the functions of some of the jobs.
+    OwnedCosts of(View<const int64_t> jobs) const
+    {
+        const int64_t terms = weights.rows(), count = jobs.size();
+        OwnedCosts found{Table<double>(terms, count), Table<double>(terms, count), makespan,
+                         discount_time_constant, alpha, dinkelbach_parameter, {}, {}, {}};
+        for (int64_t k = 0; k < count; ++k) {
+            for (int64_t t = 0; t < terms; ++t) {
+                found.weights(t, k) = weights(t, jobs[k]);
+                found.free(t, k) = free(t, jobs[k]);
+            }
+            found.amounts.push_back(amounts[jobs[k]]);
+            found.submit.push_back(submit[jobs[k]]);
+            found.run_times.push_back(run_times[jobs[k]]);
+        }
+        return found;
+    }
+
+    operator StartTimeCosts() const
+    {
+        return {weights, free, makespan, discount_time_constant, alpha, dinkelbach_parameter,
+                amounts, submit, run_times};
+    }
+};
+
 }  // namespace hpcsched

@@ -6,6 +6,7 @@
 #include "rules/backfill.hpp"
 #include "rules/conservative.hpp"
 #include "rules/easy.hpp"
+#include "rules/order_search.hpp"
 #include "rules/slurm_backfill.hpp"
 #include "rules/starts.hpp"
 
@@ -90,6 +91,8 @@ void hold_round(State& state, bool explains)
 {
     if (state.choices.rule == Rule::slurm_backfill)
         hold_slurm_round(state, explains);
+    else if (state.choices.rule == Rule::order_search)
+        hold_search_round(state, explains);
     else if (state.choices.compression)
         keep_promises(state, explains);
     else

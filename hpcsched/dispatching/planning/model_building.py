@@ -28,9 +28,7 @@ from hpcsched.dispatching.planning.node_choice import (
     Counted,
     FitCounts,
     Releases,
-    can_be_counted,
     chosen_nodes,
-    counted_units,
     ends_of,
     equal_units,
     releases_of,
@@ -64,16 +62,11 @@ def select(
     cost_of: CostOf,
 ) -> Selection | None:
     """Return the selection to model; None where no job can start now."""
-    counted = None
-    if problem.free_units is not None:
+    if problem.free_units is None:
+        found = _on_nodes(problem, by_priority, options)
+    else:
         counted = equal_units(problem, overdue=options.overdue)
-    elif options.counted and can_be_counted(problem):
-        counted = counted_units(problem, overdue=options.overdue)
-    found = (
-        _on_nodes(problem, by_priority, options)
-        if counted is None
-        else _counted(problem.system, by_priority, options, counted)
-    )
+        found = _counted(problem.system, by_priority, options, counted)
     return None if found is None else _finished(problem, options, cost_of, found)
 
 
@@ -209,7 +202,7 @@ def _finished(
         aggregated_nodes=aggregated,
     )
     finished = selection._replace(data=data, cost=cost_of(jobs, problem.now))
-    return finished.repriced(finished.cost, curves=options.curves) if options.priced else finished
+    return finished.repriced(finished.cost, curves=options.curves)
 
 
 def reserved_amounts(

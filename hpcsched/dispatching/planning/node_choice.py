@@ -12,7 +12,7 @@ import numpy as np
 
 from hpcsched.dispatching.planning.model_data import MOST
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
-from hpcsched.system.space import units_on_idle, units_that_fit
+from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import IntArray, Request, ShapeKey, System, shape_key
 
 _NONE = np.empty(0, dtype=np.int64)
@@ -78,24 +78,6 @@ def ends_of(problem: DispatchingProblem, *, overdue: bool) -> list[tuple[int, Ru
     return sorted((end for end in ends if end[0] > now), key=itemgetter(0))
 
 
-def can_be_counted(problem: DispatchingProblem) -> bool:
-    """Say whether counting waiting units is exact, though the problem has nodes.
-
-    It is if all requests have one shape, whatever runs (see `cpp/rules/round_plan.hpp`), and no
-    announced outage begins before all jobs could have run one after the other.
-    """
-    first = problem.queue[0].request
-    # Their units are not interchangeable between nodes, or need more than room on nodes.
-    if first.exclusive or first.one_unit_per_node or problem.system.shared_resources:
-        return False
-    key = shape_key(first)
-    if any(shape_key(job.request) != key for job in problem.queue):
-        return False
-    last = max((job.predicted_end_time for job in problem.running), default=problem.now)
-    last += sum(job.predicted_run_time + 1 for job in problem.queue)
-    return all(outage.start >= last for outage in problem.outages)
-
-
 def equal_units(problem: DispatchingProblem, *, overdue: bool) -> Counted:
     """Return the units where all of the run are equal; `overdue`: see `ends_of`."""
     free = problem.free_units
@@ -103,58 +85,6 @@ def equal_units(problem: DispatchingProblem, *, overdue: bool) -> Counted:
     ends = [(end - problem.now, job.units) for end, job in ends_of(problem, overdue=overdue)]
     total = free + sum(job.units for job in problem.running)
     return Counted(free, total, ends, sum(end for end, _ in ends))
-
-
-def counted_units(problem: DispatchingProblem, *, overdue: bool) -> Counted:
-    """Return the units of the queue's common shape that fit, now and after each release.
-
-    Running jobs may have asked for anything else. `overdue`: see `ends_of`.
-    """
-    system, now, job = problem.system, problem.now, problem.queue[0].request
-    on_idle = units_on_idle(system, job)
-    ends = ends_of(problem, overdue=overdue)
-    releases = releases_of(system, ends)
-    # What is free beside those that still hold something: more than now, if some are left out.
-    available = system.capacity.copy()
-    np.subtract.at(available, releases.nodes, releases.amounts)
-    gained = _units_gained(available, releases, job, on_idle).tolist()
-    return Counted(
-        int(units_that_fit(system, problem.free_amounts, job).sum()),
-        int(on_idle.sum()),
-        [(at - now, n) for at, n in zip(releases.times.tolist(), gained, strict=True) if n],
-        sum(end - now for end, _ in ends),
-    )
-
-
-def _units_gained(
-    available: IntArray, releases: Releases, request: Request, on_idle: IntArray
-) -> IntArray:
-    """Return the units that fit after each release beyond those that fit before it, `[K]`.
-
-    `available`, `[N, R]`, is free before all of them; `on_idle`, `[N]`, counts the units that fit
-    on idle nodes. Units that are alone on their nodes are not counted.
-    """
-    by_node = releases.nodes.argsort(kind="stable")
-    nodes, amounts = releases.nodes[by_node], releases.amounts[by_node]
-    if not len(nodes):
-        return nodes
-    asked = np.array(request.unit_request, dtype=np.int64)
-    some = asked.nonzero()[0]
-
-    def fits(nodes: IntArray, available: IntArray) -> IntArray:
-        room: IntArray = (available[:, some] // asked[some]).min(axis=1)
-        return np.minimum(room, on_idle[nodes])
-
-    first = np.concatenate(([True], nodes[1:] != nodes[:-1])).nonzero()[0]
-    released = amounts.cumsum(axis=0)
-    others = (released[first] - amounts[first]).repeat(np.diff(first, append=len(nodes)), axis=0)
-    after = fits(nodes, available[nodes] + released - others)
-    # Releases are sorted by node, so the state before one is the state after the one to its left.
-    before = np.roll(after, 1)
-    before[first] = fits(nodes[first], available[nodes[first]])
-    gained = np.empty_like(after)
-    gained[by_node] = after - before
-    return gained
 
 
 _NEVER = np.iinfo(np.int64).max

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import NOTHING, Decision
 from hpcsched.dispatching.planning.model_building import select
-from hpcsched.dispatching.planning.node_choice import can_be_counted
 from hpcsched.dispatching.planning.plan_execution import (
     ExecutedPlan,
     Filling,
-    KeptPlan,
     place_all,
     start_first,
     starts_now,
@@ -42,10 +40,7 @@ def all_fit(problem: DispatchingProblem, workspace: Workspace, options: Selectio
     Every list plan starts them all then. The answer is exact for counted units; for any others it
     is False.
     """
-    if len(problem.queue) > options.length:
-        return False
-    counted = problem.free_units is not None
-    if not counted and not (options.counted and can_be_counted(problem)):
+    if len(problem.queue) > options.length or problem.free_units is None:
         return False
     units = sum(job.units for job in problem.queue)
     return units <= workspace.units_that_fit(problem.queue[0])
@@ -72,8 +67,6 @@ class PlanningDispatcher:
         Whether there is a list plan by area over weight besides them.
     fill
         Whether jobs beyond the plan start at all; otherwise they wait until they are planned.
-    keeps
-        Whether a plan is kept for the rounds that come while all is as planned (see `KeptPlan`).
     strict
         Whether the improver's plans alone are carried out, as they keep to constraints that list
         plans do not know. Where there is none, no job starts beside running ones.
@@ -87,9 +80,7 @@ class PlanningDispatcher:
     orders: tuple[QueueOrder, ...]
     weighted: bool
     fill: bool = True
-    keeps: bool = False
     strict: bool = False
-    _kept: KeptPlan = field(init=False, repr=False, default_factory=KeptPlan)
     _filling: Filling = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -102,12 +93,6 @@ class PlanningDispatcher:
         workspace = open_workspace(problem, self.allocator)
         if nothing_fits(problem, workspace):
             return with_reasons(problem, NOTHING, None, self.allocator)
-        kept = self._kept.plan_at(problem) if self.keeps else None
-        if kept is not None:
-            starts = starts_now(problem, kept, self.allocator)
-            self._kept.carry_on(problem, starts)
-            self.objective.add(problem, starts)
-            return with_reasons(problem, Decision(starts), kept, self.allocator)
         by_priority = sorted_queue(self.priority, problem)
         if not (self.strict or problem.explain) and all_fit(problem, workspace, self.options):
             starts = place_all(by_priority, workspace)
@@ -121,8 +106,6 @@ class PlanningDispatcher:
         elif self.fill and executed is not None:
             more = self._filling.starts_beside(problem, by_priority, executed, decision.starts)
             decision = decision._replace(starts=decision.starts + more)
-        if self.keeps:
-            self._kept.keep(problem, executed, decision.starts)
         self.objective.add(problem, decision.starts)
         return with_reasons(problem, decision, executed, self.allocator)
 

@@ -53,13 +53,8 @@ class SelectionOptions(NamedTuple):
         plans need.
     curves
         Whether the model's objective has the non-linear part of the cost.
-    priced
-        Whether the model has an objective at all; only solvers need one.
     aggregated
         Whether models have all nodes as one resource of each type (aggregated nodes).
-    counted
-        Whether units that are all alike are counted although the problem has nodes, so that a plan
-        is the same in either form.
     few
         Queued jobs × nodes up to which no node is left out.
     """
@@ -71,9 +66,7 @@ class SelectionOptions(NamedTuple):
     overdue: bool = True
     worst_case: bool = False
     curves: bool = True
-    priced: bool = True
     aggregated: bool = False
-    counted: bool = False
     few: int = 0
 
 

@@ -18,7 +18,6 @@ import numpy.typing as npt
 from hpcsched._core import find_cheapest, find_costs
 from hpcsched.dispatching.planned_cost import FloatArray, PlannedCost, SpecificCost
 from hpcsched.metrics.job_metrics import power_difference
-from hpcsched.portable_math import exp, of_each
 from hpcsched.system.system import IntArray
 
 FEW_STARTS = 64
@@ -33,9 +32,8 @@ class StartTimeCosts(NamedTuple):
 
     The cost of a job is `Σ weights[t, j] · late[t]` with `late[t]` = max(start − free[t, j], 0),
     and, for a ratio of sums, `amounts[j] · ((α+1)/(α+2) · (F^(α+2) − Q^(α+2)) − λ · (F^(α+1) −
-    Q^(α+1)))` with Q = start − submit[j] and F = Q + run_times[j]. If τ = `discount_time_constant`
-    is not 0, `late` is discounted: τ · (1 − exp(−late / τ)). To the sum over jobs is added
-    `makespan` · last end.
+    Q^(α+1)))` with Q = start − submit[j] and F = Q + run_times[j]. To the sum over jobs is
+    added `makespan` · last end.
 
     Attributes
     ----------
@@ -43,8 +41,6 @@ class StartTimeCosts(NamedTuple):
         Cost per second of lateness, and the start in seconds after which it counts; both `[T, J]`.
     makespan
         Cost of a second of the last end.
-    discount_time_constant
-        Discount time constant of lateness, in seconds; 0: no discount.
     amounts
         Factor of each job in the ratio of sums, `[J]`; 0: the job's cost is its lateness alone.
     submit, run_times
@@ -54,7 +50,6 @@ class StartTimeCosts(NamedTuple):
     weights: FloatArray
     free: FloatArray
     makespan: float
-    discount_time_constant: float
     alpha: float
     dinkelbach_parameter: float
     amounts: FloatArray
@@ -83,12 +78,7 @@ def least_of_each(costs: StartTimeCosts) -> tuple[IntArray, FloatArray]:
     return starts, least
 
 
-def costs_of(
-    cost: PlannedCost,
-    submit: IntArray,
-    run_times: IntArray,
-    discount_time_constant: float | None = None,
-) -> StartTimeCosts:
+def costs_of(cost: PlannedCost, submit: IntArray, run_times: IntArray) -> StartTimeCosts:
     """Return the start-time cost functions of a planned cost, less its constant part.
 
     Parameters
@@ -97,25 +87,16 @@ def costs_of(
         Submission of each job, in seconds, `[J]`; none starts before.
     run_times
         Run times in seconds, `[J]`.
-    discount_time_constant
-        Discount time constant of waits, in seconds; None: waits count in full.
     """
     weights = np.atleast_2d(cost.weights)
     some = weights.any(axis=1)
-    # Terms without any weight are dropped: the core goes over all terms of a job.
-    weights = weights[some].astype(np.float64)
-    free = np.maximum(np.atleast_2d(cost.free)[some], submit).astype(np.float64)
-    if discount_time_constant:
-        # Discounting starts at the round, not at `free`, so that all jobs are discounted alike.
-        # A wait that begins after `free` seconds is discounted by them from the start.
-        weights *= of_each(exp, -free / discount_time_constant)
     none = np.zeros(len(submit))
     specific = cost.specific or SpecificCost(0, 0, none, none)
     return StartTimeCosts(
-        weights,
-        free,
+        # Terms without any weight are dropped: the core goes over all terms of a job.
+        weights[some].astype(np.float64),
+        np.maximum(np.atleast_2d(cost.free)[some], submit).astype(np.float64),
         float(cost.makespan),
-        float(discount_time_constant or 0),
         float(specific.alpha),
         float(specific.dinkelbach_parameter),
         specific.amounts.astype(np.float64),

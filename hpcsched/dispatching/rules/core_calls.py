@@ -18,9 +18,7 @@ from hpcsched.system.outages import Outage
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import IntArray, Request, ShapeKey, System, shape_key
 
-_of_waiting = itemgetter(
-    *map(WaitingJob._fields.index, ("predicted_run_time", "units", "expected_run_time"))
-)
+_of_waiting = itemgetter(*map(WaitingJob._fields.index, ("predicted_run_time", "units")))
 _of_running = itemgetter(*map(RunningJob._fields.index, ("predicted_end_time", "units")))
 
 _SPARE = 1024
@@ -76,8 +74,8 @@ class ProblemState:
         row_of = {} if behind is None else {job.job_id: row for row, job in enumerate(order)}
         self.state.fill(
             problem.now,
-            _rows(_of_waiting, order, 3),
-            _rows(_of_running, running, 2),
+            _rows(_of_waiting, order),
+            _rows(_of_running, running),
             numbers([row_of[job.job_id] for job in behind or ()]),
         )
         requests = [job.request for job in order]
@@ -112,8 +110,8 @@ class ProblemState:
 
     def set_promises(self, promises: Mapping[int, int]) -> None:
         """Write the submit times of jobs, and the promised starts by job number, in seconds."""
-        self._set("submit_time", [job.submit_time for job in self.order])
-        self._set("promise", [promises.get(job.job_id, NEVER) for job in self.order])
+        self.set_jobs("submit_time", [job.submit_time for job in self.order])
+        self.set_jobs("promise", [promises.get(job.job_id, NEVER) for job in self.order])
 
     def set_owners(self) -> None:
         """Write the users and partitions of jobs."""
@@ -126,13 +124,14 @@ class ProblemState:
         self, starts: Mapping[int, int], places: Mapping[int, NodeAllocation]
     ) -> None:
         """Write the reserved starts, in seconds, and allocations of jobs, by job number."""
-        self._set("reserved", [starts.get(job.job_id, NEVER) for job in self.order])
+        self.set_jobs("reserved", [starts.get(job.job_id, NEVER) for job in self.order])
         for row, job in enumerate(self.order):
             where = places.get(job.job_id)
             if where is not None:
                 self.state.set_places(row, list(zip(*where, strict=True)))
 
-    def _set(self, name: str, values: Sequence[int]) -> None:
+    def set_jobs(self, name: str, values: Sequence[int]) -> None:
+        """Write a number of each queued job."""
         self.state.set_jobs(name, np.arange(len(values)), numbers(values))
 
     def values(self, name: str) -> list[int]:
@@ -191,10 +190,10 @@ class ProblemState:
         return placed
 
 
-def _rows(get: Callable[[Any], tuple[int, ...]], of: Sequence[Any], columns: int) -> IntArray:
-    """Return some numbers of each object as an array, `[K, columns]`."""
-    found = np.fromiter(chain.from_iterable(map(get, of)), np.int64, columns * len(of))
-    return found.reshape(-1, columns)
+def _rows(get: Callable[[Any], tuple[int, int]], of: Sequence[Any]) -> IntArray:
+    """Return two numbers of each object as an array, `[K, 2]`."""
+    found = np.fromiter(chain.from_iterable(map(get, of)), np.int64, 2 * len(of))
+    return found.reshape(-1, 2)
 
 
 class Workspace:

@@ -6,7 +6,7 @@ makes each. In `hpcsched/cpp/rules`, `round.cpp` has the lists, `easy.cpp` EASY 
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -122,6 +122,16 @@ class CarriedBackfill:
         self._last = filled.state.last_backfill
 
 
+class Carried(Protocol):
+    """What a rule knows of earlier rounds, where each round is a problem of its own."""
+
+    def write(self, filled: ProblemState) -> None:
+        """Write it into the core before a round."""
+
+    def read(self, filled: ProblemState) -> None:
+        """Read it after a round."""
+
+
 class CoreRule:
     """Dispatcher that has one rule of the core decide its rounds.
 
@@ -137,7 +147,11 @@ class CoreRule:
         Queue order; first come, first served unless given.
     backfill_order
         Order of the jobs behind the head job; None: the same order.
+    needs_python
+        What else of the scenario has to be asked in Python in each round, in words.
     """
+
+    needs_python: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -146,7 +160,7 @@ class CoreRule:
         order: QueueOrder | None = None,
         backfill_order: QueueOrder | None = None,
         *,
-        carried: CarriedPromises | CarriedReservations | CarriedBackfill | None = None,
+        carried: Carried | None = None,
         **options: Any,
     ) -> None:
         self.rule = rule

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from hpcsched.parameters import Listed, Params, PositiveDuration, Selects
+from hpcsched.parameters import Params, PositiveDuration, Selects
 
 
 class SurrogateParams(Params):
@@ -45,33 +45,17 @@ class OrderSearchParams(Params):
         description="Work of a round's search, in visited segments of plans; 0: the best list plan"
         " is used as it is.",
     )
-    orders: Annotated[tuple[Annotated[Any, Selects("queue_order")], ...], Listed] = Field(
-        ("fcfs", "sjf", "saf", "laf", "spf"),
-        description="Queue orders of the initial list plans, beside one by area over weight in the"
-        " objective.",
-    )
     surrogate_objective: SurrogateParams | None = Field(
         None,
         description="Parameters of the surrogate objective, which allows for later arrivals; null:"
         " as suits the objective; {}: the objective itself.",
     )
     queue_length: int = Field(
-        200, ge=1, description="Maximum number of planned jobs, the first by priority."
-    )
-    fill: bool = Field(True, description="Start jobs beyond these now if that delays none of them.")
-    priority: Annotated[Any, Selects("queue_order")] | None = Field(
-        None,
-        description="Priority order if there are more jobs; null: by area over weight in the"
-        " objective.",
-    )
-    spare_nodes: float | None = Field(
-        1.5,
+        200,
         ge=1,
-        description="Capacity of the nodes in plans, as a multiple of the requests of the planned"
-        " jobs, if queued jobs × nodes are over 4,096; the fullest nodes and those that are free"
-        " soonest are kept. null: all nodes.",
+        description="Maximum number of jobs whose order is searched, the first by area over weight"
+        " in the objective; the others follow in that order.",
     )
     allocator: Annotated[Any, Selects("allocator")] = Field(
-        "best-fit",
-        description="Allocator, which chooses the nodes of a job if plans only count units.",
+        "best-fit", description="Allocator, which chooses the nodes of a job."
     )

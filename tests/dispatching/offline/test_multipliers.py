@@ -43,7 +43,6 @@ def costs_of(jobs: Sequence[Paying]) -> StartTimeCosts:
         np.array([[job.weight for job in jobs]], dtype=np.float64),
         np.array([free], dtype=np.float64),
         0.0,
-        0.0,
         1.0,
         20.0,
         np.array([job.amount for job in jobs]),

@@ -23,7 +23,6 @@ from hpcsched.testing import make_problem, make_system, sample_workloads
 from tests.builders import Spy, Told, replay, traced
 from tests.dispatching.cp.making import FORMULATIONS, Scripted, cp_dispatcher, improving
 from tests.dispatching.offline.off_line import planned
-from tests.dispatching.search.test_improver import order_search
 from tests.strategies import mixed_workloads, tries
 
 MAKERS: dict[str, Callable[[], Any]] = {
@@ -33,7 +32,6 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "no answer": lambda: cp_dispatcher(solver=Scripted(Answer("unknown")), length=6),
     "cp": lambda: improving("best", length=6),
     "best-of": lambda: improving("each", length=6),
-    "order-search": lambda: order_search(length=6),
 }
 
 # Four cores, of which one is taken until 100; the large job waits for it.

@@ -7,7 +7,7 @@ from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.core_calls import open_workspace
 from hpcsched.testing import make_problem, make_system
 
-COUNTED = SelectionOptions("all", 100, None, counted=True)
+COUNTED = SelectionOptions("all", 100, None)
 
 
 def asked(*units: int, aggregated: bool = True) -> DispatchingProblem:
@@ -25,10 +25,9 @@ def fits(problem: DispatchingProblem, options: SelectionOptions = COUNTED) -> tu
 
 def test_by_the_sum_of_units() -> None:
     """4 and 5 units are both too many; of 3 and 1 each fits, and not together; 2 and 1 do."""
-    for aggregated in (True, False):
-        assert fits(asked(4, 5, aggregated=aggregated)) == (True, False)
-        assert fits(asked(3, 1, aggregated=aggregated)) == (False, False)
-        assert fits(asked(2, 1, aggregated=aggregated)) == (False, True)
+    assert fits(asked(4, 5)) == (True, False)
+    assert fits(asked(3, 1)) == (False, False)
+    assert fits(asked(2, 1)) == (False, True)
 
 
 def test_jobs_that_are_not_all_planned_are_never_all_started() -> None:
@@ -36,6 +35,6 @@ def test_jobs_that_are_not_all_planned_are_never_all_started() -> None:
     assert fits(asked(2, 1), COUNTED._replace(length=1)) == (False, False)
 
 
-def test_units_on_nodes_are_counted_only_if_options_say_so() -> None:
+def test_units_on_nodes_are_not_counted() -> None:
     """The same jobs fit, but that is not said of nodes."""
-    assert fits(asked(2, 1, aggregated=False), COUNTED._replace(counted=False)) == (False, False)
+    assert fits(asked(2, 1, aggregated=False)) == (False, False)

@@ -23,7 +23,7 @@ from hpcsched.system.outages import Outage, Outages
 from hpcsched.testing import make_problem, make_system
 from tests.builders import Spy, Told, alike, easy, replay, traced
 from tests.dispatching.cp.making import FORMULATIONS, cp_dispatcher
-from tests.dispatching.search.test_improver import order_search
+from tests.dispatching.offline.test_order_search_dispatcher import order_search
 from tests.shared_resource_workloads import shared_resource_workloads
 from tests.simulation.test_outages_of_all import outages
 from tests.strategies import mixed_workloads, tries

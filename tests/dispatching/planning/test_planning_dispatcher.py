@@ -137,8 +137,7 @@ def fail(given: PlanningRound) -> Improved:
     raise AssertionError(given.problem.now)
 
 
-@pytest.mark.parametrize("aggregated", [False, True])
-def test_a_round_in_which_all_jobs_fit_needs_no_plan(aggregated: bool) -> None:
+def test_a_round_in_which_all_jobs_fit_needs_no_plan() -> None:
     """Of four cores three are free for jobs of one and two: both start, first by priority first.
 
     With a job of two more they do not fit together, and are planned.
@@ -154,21 +153,19 @@ def test_a_round_in_which_all_jobs_fit_needs_no_plan(aggregated: bool) -> None:
         ORDERS["sjf"],
         Says(fail),
         ALLOCATORS["best-fit"],
-        SelectionOptions("all", 10, None, counted=True),
+        SelectionOptions("all", 10, None),
         (ORDERS["fcfs"],),
         weighted=False,
     )
     system = make_system(2, core=2)
-    problem = make_problem(system, table, aggregated=aggregated)
+    problem = make_problem(system, table, aggregated=True)
     assert [start.job_id for start in dispatcher.dispatch(problem).starts] == [3, 2]
-    more = make_problem(system, table + "4 2 2 1 10 -\n", aggregated=aggregated)
+    more = make_problem(system, table + "4 2 2 1 10 -\n", aggregated=True)
     with pytest.raises(AssertionError):
         dispatcher.dispatch(more)
-    replace(dispatcher, options=SelectionOptions("all", 2, None, counted=True)).dispatch(problem)
+    replace(dispatcher, options=SelectionOptions("all", 2, None)).dispatch(problem)
     with pytest.raises(AssertionError):  # one of them is beyond what is planned
-        replace(dispatcher, options=SelectionOptions("all", 1, None, counted=True)).dispatch(
-            problem
-        )
+        replace(dispatcher, options=SelectionOptions("all", 1, None)).dispatch(problem)
 
 
 @pytest.mark.parametrize("aggregated", [False, True])
@@ -185,7 +182,7 @@ def test_reasons_change_nothing_where_all_jobs_fit(aggregated: bool) -> None:
         ORDERS["sjf"],
         None,
         ALLOCATORS["best-fit"],
-        SelectionOptions("all", 10, None, counted=True),
+        SelectionOptions("all", 10, None),
         (ORDERS["fcfs"],),
         weighted=False,
     )

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched._core import cost_at
-from hpcsched.dispatching.planned_cost import PlannedCost, SpecificCost, linear
+from hpcsched.dispatching.planned_cost import PlannedCost, SpecificCost
 from hpcsched.dispatching.planning.start_time_costs import least_of_each
 from hpcsched.dispatching.search.order_search import search_costs
 from tests.dispatching.cp.tiny import Size, tiny_data
@@ -41,7 +41,7 @@ def test_specific_cost_is_that_of_exact_arithmetic(
     run_times = np.array([run_time])
     scale = float(upper + dinkelbach_parameter * lower)
     assert cost.value(np.array([start]), run_times) == pytest.approx(exact, abs=1e-12 * scale)
-    of_start = search_costs(cost, run_times, 0)
+    of_start = search_costs(cost, run_times)
     assert cost_at(of_start, 0, start) == pytest.approx(exact, abs=1e-12 * scale)
     sums = specific.sums(np.array([start]), run_times)
     assert sums == pytest.approx((float(upper), float(lower)), rel=1e-12)
@@ -53,25 +53,9 @@ def test_least_cost_is_the_least_from_the_submission_on(drawn: Any) -> None:
     """No later start costs less than is said."""
     data = drawn.draw(tiny_data(Size(jobs=1)))
     cost = drawn.draw(costs(data))
-    of_start = search_costs(cost, data.run_times, 0)
+    of_start = search_costs(cost, data.run_times)
     first = int(of_start.submit[0])
     every = [cost_at(of_start, 0, later) for later in range(first, first + 200)]
     starts, (least,) = least_of_each(of_start)
     assert cost_at(of_start, 0, int(starts[0])) == least
     assert least == pytest.approx(min(every), rel=1e-9, abs=1e-9)
-
-
-def test_discounted_waits_count_for_less_if_they_are_long() -> None:
-    """With a time constant of τ, waiting for ever costs τ seconds of waiting."""
-    cost = linear(np.ones(1))
-    of_start = search_costs(cost, np.array([5]), 100)
-    patient = [cost_at(of_start, 0, start) for start in (0, 1, 100, 10**6)]
-    assert patient == pytest.approx([0, 0.995, 100 * (1 - np.exp(-1)), 100], rel=1e-3)
-
-
-def test_a_discounted_wait_that_costs_nothing_at_first() -> None:
-    """Up to 20 s cost nothing; from there on, τ · (exp(-20 / τ) − exp(-start / τ))."""
-    cost = linear(np.ones(1), np.array([20]))
-    of_start = search_costs(cost, np.array([5]), 100)
-    found = [cost_at(of_start, 0, start) for start in (0, 20, 70)]
-    assert found == pytest.approx([0, 0, 100 * (np.exp(-0.2) - np.exp(-0.7))])

@@ -49,7 +49,6 @@ def searched(
     cost: PlannedCost,
     orders: Any = None,
     budget: int = AMPLE,
-    discount_time_constant: float = 0,
 ) -> tuple[np.ndarray, float, bool]:
     """Return the best order found, what it is said to cost, and whether that is the least."""
     best, starts = np.empty_like(data.units), np.empty_like(data.units)
@@ -58,7 +57,7 @@ def searched(
         np.array(orders or [range(data.job_count)], dtype=np.int64),
         data,
         planner.free,
-        search_costs(cost, data.run_times, discount_time_constant),
+        search_costs(cost, data.run_times),
         budget,
         2.0,
         np.array([1], dtype=np.int64),
