@@ -20,7 +20,7 @@ LONGEST_FIRST := small-order-search $(filter-out small-order-search,$(QUICKSTART
 # The first jobs of the embedded trace, and the objective that the last two go after.
 QUICKLY := --set trace.jobs=300 --set objective=af
 
-.PHONY: quickstart release test test-all test-slurm lint bench sanitize fuzz mutation docs debs2024 debs2024_logs mod2017 cp2021 cpmpy_models in_papers_manner rlscheduler predictors changing_log ahead switching schema clean $(QUICKSTART)
+.PHONY: quickstart release test test-all test-slurm lint bench sanitize fuzz mutation docs debs2024 debs2024_logs mod2017 cp2021 cpmpy_models in_papers_manner rlscheduler predictors changing_log ahead ahead_offline switching schema clean $(QUICKSTART)
 
 quickstart: $(VENV)/installed ## Replay the embedded trace under five dispatchers, and compare them
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync $(LONGEST_FIRST)
@@ -126,7 +126,7 @@ changing_log: $(VENV)/installed ## Replay two logs that change in their middle; 
 	$(BIN)/hpcsched compare runs/$@
 
 # Part of it: ONLY='--only KTH-SP2-first --only hyper'; see docs/ahead.md.
-ahead: $(VENV)/installed ## hyper beside seven rules on eleven logs; long; see docs/ahead.md
+ahead ahead_offline: $(VENV)/installed ## hyper beside seven rules on eleven logs; long; see docs/ahead.md
 	$(BIN)/hpcsched experiment experiments/$@.yaml $(ONLY)
 	$(BIN)/python experiments/$@.py
 

@@ -349,3 +349,18 @@ def test_ahead(tmp_path):
         assert of_log == wanted, log
     assert places["BLUE-2"]["whole"] == (116_268, 116_268), "after BLUE-1"
     assert places["BLUE-1"]["whole"] == (0, 116_268)
+
+
+def test_ahead_offline(read):
+    """Ten stretches of 400 jobs, planned off line, and dispatched with known run times."""
+    cells = read("ahead_offline").cells
+    assert len(cells) == 10 * 3
+    for cell in cells:
+        scenario, stretch = cell.scenario, cell.labels["system"]
+        (first,) = scenario.trace.transforms
+        assert (first.jobs, first.skip) == (400, int(stretch.rpartition("-")[2]))
+        assert stretch[:3] in scenario.trace.path.rpartition("/")[2].replace("SDSC-", "")
+        off_line = cell.labels["dispatcher"] == "off-line"
+        assert scenario.simulation.mode == ("offline" if off_line else "online")
+        assert scenario.predictor.plugin_name == "actual"
+        assert scenario.objective.plugin_name == "mean_response_time"
