@@ -305,11 +305,13 @@ class Choices:
         Seconds from now up to which `BACKFILL` makes reservations; None: no limit.
     search
         Settings of `ORDER_SEARCH`.
+    learns_run_times
+        Whether expected run times are learnt; they are wherever events are noted.
     default_queue_depth, bf_interval, bf_max_job_test, bf_max_job_user, bf_resolution
         Settings of `SLURM_BACKFILL`, in seconds and jobs.
     """
 
-    def __init__(self, rule: Rule, *, depth: int = -1, own_backfill_order: bool = False, allocator: Allocator = Allocator.FIRST_FIT, correction: Correction = Correction.ONE_SECOND, writes_places: bool = False, relaxation: float = 0.0, order: OrderKind = OrderKind.BY_KEYS, behind_order: OrderKind = OrderKind.BY_KEYS, scarce: Sequence[bool] = [], compression: Compression | None = None, slack_share: float = 0.0, least_slack: int = 0, window: int | None = None, search: SearchSettings | None = None, default_queue_depth: int = 0, bf_interval: int = 0, bf_max_job_test: int = 0, bf_max_job_user: int = 0, bf_resolution: int = 1) -> None: ...
+    def __init__(self, rule: Rule, *, depth: int = -1, own_backfill_order: bool = False, allocator: Allocator = Allocator.FIRST_FIT, correction: Correction = Correction.ONE_SECOND, writes_places: bool = False, relaxation: float = 0.0, order: OrderKind = OrderKind.BY_KEYS, behind_order: OrderKind = OrderKind.BY_KEYS, scarce: Sequence[bool] = [], compression: Compression | None = None, slack_share: float = 0.0, least_slack: int = 0, window: int | None = None, search: SearchSettings | None = None, learns_run_times: bool = False, default_queue_depth: int = 0, bf_interval: int = 0, bf_max_job_test: int = 0, bf_max_job_user: int = 0, bf_resolution: int = 1) -> None: ...
 
     def __deepcopy__(self, memo: object) -> Choices: ...
 
@@ -330,6 +332,29 @@ class Choices:
 
     @property
     def behind_order(self) -> OrderKind: ...
+
+class ExpectedRunTimes:
+    """
+    Expected run times of jobs, learnt from those that have ended.
+
+    They are shares of predicted run times, in decayed averages over alike jobs: by class of the
+    prediction; user; user and prediction. Users of unknown number are -1; predictions are at least 1.
+    """
+
+    def __init__(self) -> None: ...
+
+    def __deepcopy__(self, memo: object) -> ExpectedRunTimes: ...
+
+    def learn(self, user: int, predicted: int, run_time: int) -> None:
+        """Learn from a job that has ended after `run_time` seconds."""
+
+    def share(self, user: int, predicted: int) -> float:
+        """
+        Return the expected run time as a share of the prediction, above 0 and at most 1.
+        """
+
+    def expected(self, user: int, predicted: int) -> int:
+        """Return the expected run time, in seconds, at least 1."""
 
 NEVER: int = 4611686018427387904
 
@@ -426,6 +451,10 @@ class State:
     def set_jobs(self, name: str, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Set a number of some jobs."""
 
+    @property
+    def needs_owners(self) -> bool:
+        """Whether batches tell users and partitions."""
+
     def held(self, row: int) -> tuple[bool, bool]:
         """Return whether outages, or Python, hold a job back."""
 
@@ -510,7 +539,8 @@ class State:
         Parameters
         ----------
         waiting
-            Predicted run times and units in the order in which jobs are considered, `[Q, 2]`.
+            Predicted run times, units and expected run times in the order in which jobs are considered,
+            `[Q, 3]`.
         running
             Predicted ends, ascending, and units, `[K, 2]`.
         behind
@@ -645,7 +675,7 @@ class State:
 
     def take_events(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32]]:
         """
-        Return the events since the last call, `[E, 5]`, and nodes and units of starts.
+        Return the events since the last call, `[E, 6]`, and nodes and units of starts.
         """
 
     def keep_finished(self) -> None:
@@ -771,7 +801,7 @@ class Batch:
     draws
         Draws on shared resources that do not depend on nodes, `[B, P]`.
     owners
-        User and partition, -1 if unknown, `[B, 2]`, for `SLURM_BACKFILL`.
+        User and partition, -1 if unknown, `[B, 2]`; see `State.needs_owners`.
     is_predicted
         Whether predictions are known; otherwise they are asked for at submission.
     last

@@ -44,6 +44,9 @@ class WaitingJob(NamedTuple):
     request
         Request for a start now: that of `job`, bound to those of its nodes that stay in service for
         it.
+    expected_run_time
+        Mean run time of alike jobs, learnt from those that had ended at the submission (see
+        `ExpectedRunTimes`); the prediction where nothing is learnt. It is at most the prediction.
     """
 
     job_id: int
@@ -54,6 +57,7 @@ class WaitingJob(NamedTuple):
     demand: int
     job: Job
     request: Request
+    expected_run_time: int
 
     @property
     def area(self) -> int:
@@ -61,8 +65,16 @@ class WaitingJob(NamedTuple):
         return self.demand * self.predicted_run_time
 
 
-def waiting_job(job: Job, predicted_run_time: int, system: System) -> WaitingJob:
-    """Return the queued form of a job, for a system with all of the job's nodes in service."""
+def waiting_job(
+    job: Job, predicted_run_time: int, system: System, expected_run_time: int | None = None
+) -> WaitingJob:
+    """Return the queued form of a job, for a system with all of the job's nodes in service.
+
+    Parameters
+    ----------
+    expected_run_time
+        None: as predicted.
+    """
     request = job.request
     units, unit_request = request.units, request.unit_request
     return WaitingJob(
@@ -74,6 +86,7 @@ def waiting_job(job: Job, predicted_run_time: int, system: System) -> WaitingJob
         demand=system.demand(units, unit_request),
         job=job,
         request=request,
+        expected_run_time=expected_run_time or predicted_run_time,
     )
 
 

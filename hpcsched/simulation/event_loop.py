@@ -281,8 +281,8 @@ class EventLoop:
         )
 
     def _owners(self, columns: JobColumns) -> IntArray:
-        """Return user and partition of each job, -1 if unknown, where the rule looks at them."""
-        if self._choices.rule is not Rule.SLURM_BACKFILL:
+        """Return user and partition of each job, -1 if unknown, where they are needed."""
+        if not self.state.needs_owners:
             return np.empty((0, 0), dtype=np.int64)
         known = (columns.details.column(name).fill_null(-1) for name in ("user", "partition"))
         return np.stack([column.to_numpy() for column in known], axis=1)

@@ -180,9 +180,9 @@ class ReplayEvents:
         """Notify all listeners of the events since the last call."""
         events, start_nodes, start_units = state.take_events()
         begin = 0
-        for kind, now, number, row, value in events.tolist():
+        for kind, now, number, row, value, expected in events.tolist():
             if kind == EventKind.SUBMITTED_JOB:
-                waiting = self._submit(number, row, value)
+                waiting = self._submit(number, row, value, expected)
                 if self._holding is not None:
                     self._holding.submitted(waiting, number, row, now, state)
             elif kind == EventKind.STARTED_JOB:
@@ -210,11 +210,11 @@ class ReplayEvents:
         """Record a decision, and the allocations of its starts, in turn."""
         self._decision, self._decided = decision, dict(allocations)
 
-    def _submit(self, number: int, row: int, predicted: int) -> WaitingJob:
+    def _submit(self, number: int, row: int, predicted: int, expected: int) -> WaitingJob:
         job, run_time = self._coming.pop(number)
         if self._late_starts is not None:
             self.rows[job.job_id] = row
-        waiting = waiting_job(job, predicted, self._parts.system)
+        waiting = waiting_job(job, predicted, self._parts.system, expected)
         killed = self._parts.kill_at_requested_time and run_time > job.requested_time
         self._present[number] = _Present(waiting, "killed" if killed else "completed")
         for tell in self._tell.submitted:

@@ -144,7 +144,7 @@ refused
 draws
     Draws on shared resources that do not depend on nodes, `[B, P]`.
 owners
-    User and partition, -1 if unknown, `[B, 2]`, for `SLURM_BACKFILL`.
+    User and partition, -1 if unknown, `[B, 2]`; see `State.needs_owners`.
 is_predicted
     Whether predictions are known; otherwise they are asked for at submission.
 last
@@ -219,7 +219,7 @@ tuple
     times, `[K]`; levels of shared resources with their times, `[L, 1 + P]`.
 )")
         .def("take_events", &take_events,
-             "Return the events since the last call, `[E, 5]`, and nodes and units of starts.")
+             "Return the events since the last call, `[E, 6]`, and nodes and units of starts.")
         .def(
             "keep_finished", [](State& self) { self.output.keep_finished(); },
             "Drop what was written after the last instant.")

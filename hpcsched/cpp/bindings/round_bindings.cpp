@@ -86,6 +86,7 @@ void fill(State& state, int64_t now, const Rows& waiting, const Rows& running, c
         if (row < queued) {
             job.predicted = matrix_of(waiting)(row, 0);
             job.units = matrix_of(waiting)(row, 1);
+            job.expected = matrix_of(waiting)(row, 2);
             job.waits = 1;
             state.queue[row] = row;
         } else {
@@ -188,7 +189,8 @@ pressure
 Parameters
 ----------
 waiting
-    Predicted run times and units in the order in which jobs are considered, `[Q, 2]`.
+    Predicted run times, units and expected run times in the order in which jobs are considered,
+    `[Q, 3]`.
 running
     Predicted ends, ascending, and units, `[K, 2]`.
 behind

@@ -121,6 +121,8 @@ window
     Seconds from now up to which `BACKFILL` makes reservations; None: no limit.
 search
     Settings of `ORDER_SEARCH`.
+learns_run_times
+    Whether expected run times are learnt; they are wherever events are noted.
 default_queue_depth, bf_interval, bf_max_job_test, bf_max_job_user, bf_resolution
     Settings of `SLURM_BACKFILL`, in seconds and jobs.
 )")
@@ -130,21 +132,23 @@ default_queue_depth, bf_interval, bf_max_job_test, bf_max_job_user, bf_resolutio
                Allocator allocator, Correction correction, bool writes_places, double relaxation,
                OrderKind order, OrderKind behind_order, std::vector<bool> scarce,
                std::optional<Compression> compression, double slack_share, int64_t least_slack,
-               std::optional<int64_t> window, const SearchSettings* search, int64_t queue_depth, int64_t interval,
+               std::optional<int64_t> window, const SearchSettings* search, bool learns_run_times,
+               int64_t queue_depth, int64_t interval,
                int64_t most_tested, int64_t most_of_user, int64_t resolution) {
                 new (self) Choices{rule,       depth,       own_backfill_order, allocator,
                                    correction, writes_places, relaxation,       order,
                                    behind_order, std::move(scarce), compression, slack_share,
                                    least_slack, window,
                                    {queue_depth, interval, most_tested, most_of_user, resolution},
-                                   search ? *search : SearchSettings{}};
+                                   search ? *search : SearchSettings{}, learns_run_times};
             },
             "rule"_a, nb::kw_only(), "depth"_a = -1, "own_backfill_order"_a = false,
             "allocator"_a = Allocator::first_fit, "correction"_a = Correction::one_second,
             "writes_places"_a = false, "relaxation"_a = 0.0, "order"_a = OrderKind::by_keys,
             "behind_order"_a = OrderKind::by_keys, "scarce"_a = std::vector<bool>(),
             "compression"_a = nb::none(), "slack_share"_a = 0.0, "least_slack"_a = 0,
-            "window"_a = nb::none(), "search"_a = nb::none(), "default_queue_depth"_a = 0, "bf_interval"_a = 0,
+            "window"_a = nb::none(), "search"_a = nb::none(), "learns_run_times"_a = false,
+            "default_queue_depth"_a = 0, "bf_interval"_a = 0,
             "bf_max_job_test"_a = 0, "bf_max_job_user"_a = 0, "bf_resolution"_a = 1)
         .def("__deepcopy__", [](const Choices& self, nb::handle) { return self; }, "memo"_a)
         .def_ro("rule", &Choices::rule)
@@ -153,6 +157,24 @@ default_queue_depth, bf_interval, bf_max_job_test, bf_max_job_user, bf_resolutio
         .def_ro("depth", &Choices::depth)
         .def_ro("order", &Choices::order)
         .def_ro("behind_order", &Choices::behind_order);
+}
+
+void bind_expected_run_times(nb::module_& core)
+{
+    nb::class_<ExpectedRunTimes>(core, "ExpectedRunTimes", R"(Expected run times of jobs, learnt from those that have ended.
+
+They are shares of predicted run times, in decayed averages over alike jobs: by class of the
+prediction; user; user and prediction. Users of unknown number are -1; predictions are at least 1.
+)")
+        .def(nb::init<>())
+        .def(
+            "__deepcopy__", [](const ExpectedRunTimes& self, nb::handle) { return self; }, "memo"_a)
+        .def("learn", &ExpectedRunTimes::learn, "user"_a, "predicted"_a, "run_time"_a,
+             "Learn from a job that has ended after `run_time` seconds.")
+        .def("share", &ExpectedRunTimes::share, "user"_a, "predicted"_a,
+             "Return the expected run time as a share of the prediction, above 0 and at most 1.")
+        .def("expected", &ExpectedRunTimes::expected, "user"_a, "predicted"_a,
+             "Return the expected run time, in seconds, at least 1.");
 }
 
 void announce(State& state, const Array<const int64_t>& start, const Array<const int64_t>& end,
@@ -277,6 +299,7 @@ NewArray<int64_t> copied_rows(View<const int64_t> rows)
 nb::class_<State> bind_state(nb::module_& core)
 {
     bind_choices(core);
+    bind_expected_run_times(core);
     core.attr("NEVER") = never;
     nb::class_<State> state(core, "State", R"(State of a replay, or of a single problem.
 
@@ -368,6 +391,9 @@ may_use
 )")
         .def("jobs", &jobs, "name"_a, "rows"_a, "Return a number of each of some jobs.")
         .def("set_jobs", &set_jobs, "name"_a, "rows"_a, "values"_a, "Set a number of some jobs.")
+        .def_prop_ro(
+            "needs_owners", [](const State& self) { return self.owners.columns() != 0; },
+            "Whether batches tell users and partitions.")
         .def(
             "held",
             [](const State& self, int64_t row) {

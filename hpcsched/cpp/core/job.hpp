@@ -12,6 +12,7 @@ struct Job {
     int64_t run_time;
     int64_t requested_time;
     int64_t predicted;
+    int64_t expected;  // run time, as expected at its submission; see `ExpectedRunTimes`
     int64_t units;
     int64_t shape;
     int64_t start;
@@ -67,6 +68,7 @@ struct Event {
     int64_t number;  // rank of the job, or row in the table of rounds
     int64_t row;  // of the job, or the cause of a refusal
     int64_t value;
+    int64_t expected = 0;  // run time of a submitted job
 };
 
 /// A dispatching round.

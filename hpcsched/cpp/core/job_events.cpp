@@ -117,7 +117,7 @@ int64_t submit(State& state, int64_t k)
     job.sequence = counters.submitted;
     job.submit_time = batch.submit_time[k];
     job.run_time = batch.run_time[k];
-    job.predicted = batch.predicted[k];
+    job.predicted = job.expected = batch.predicted[k];
     job.requested_time = batch.requested_time[k];
     job.units = batch.units[k];
     job.shape = job.request = shape;
@@ -127,6 +127,8 @@ int64_t submit(State& state, int64_t k)
         for (int64_t i = 0; i < batch.behind_keys.columns(); ++i)
             state.behind_keys(row, i) = batch.behind_keys(k, i);
     for (int64_t i = 0; i < state.owners.columns(); ++i) state.owners(row, i) = batch.owners(k, i);
+    if (state.expected_run_times)
+        job.expected = state.expected_run_times->expected(state.owners(row, 0), job.predicted);
     store_draw(state, k, row);
     ++counters.submitted;
     join_queue(state, row);
@@ -223,6 +225,10 @@ int64_t take_nodes(State& state, int64_t row, const Placement& placed)
 void end_first(State& state)
 {
     const int64_t row = state.ends[0];
+    const Job& job = state.jobs[row];
+    if (state.expected_run_times)
+        state.expected_run_times->learn(state.owners(row, 0), job.predicted,
+                                        state.now() - job.start);
     pop(state.counters.running, state.ends, by_end(state));
     give_back(state, row);
     forget(state, row);

@@ -28,7 +28,7 @@ void leave_queue(State& state);
 /// Take the capacity of a job's units on nodes; return the first cell of its places.
 int64_t take_nodes(State& state, int64_t row, const Placement& placed);
 
-/// End the job on top of the heap of ends, and free its resources and its row.
+/// End the job on top of the heap of ends: learn from its run time, and free its resources and row.
 void end_first(State& state);
 
 /// Remove a row from the heap of ends, wherever it is.

@@ -20,9 +20,11 @@ State::State(Matrix<const int64_t> of_node, View<const int64_t> first_slot, Choi
       running_amounts(of_node.columns()),
       keys(0, keys),
       behind_keys(0, behind_keys),
-      owners(0, this->choices.rule == Rule::slurm_backfill ? 2 : 0),
       first_slot(first_slot)
 {
+    if (this->choices.learns_run_times || manner.follows) expected_run_times.emplace();
+    if (expected_run_times || this->choices.rule == Rule::slurm_backfill)
+        owners = Table<int64_t>(0, 2);
     const int64_t nodes = of_node.rows(), types = of_node.columns();
     for (int64_t node = 0; node < nodes; ++node) {
         for (int64_t r = 0; r < types; ++r) {

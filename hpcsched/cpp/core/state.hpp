@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/counters.hpp"
+#include "core/expected_run_times.hpp"
 #include "core/job.hpp"
 #include "core/multifactor.hpp"
 #include "core/node_runs.hpp"
@@ -51,6 +52,7 @@ struct Choices {
     std::optional<int64_t> window = {};  // seconds from now up to which `backfill` reserves
     SlurmBackfill slurm = {};
     SearchSettings search = {};
+    bool learns_run_times = false;  // also where events are noted
 };
 
 /// What a replay does beside its rule.
@@ -246,7 +248,8 @@ struct State {
     Column<Job> jobs;
     Table<int64_t> keys;
     Table<int64_t> behind_keys;
-    Table<int64_t> owners;  // user and partition of each row, -1 if unknown, for `slurm_backfill`
+    Table<int64_t> owners;  // user and partition of each row, -1 if unknown, where one is needed
+    std::optional<ExpectedRunTimes> expected_run_times;  // where run times are learnt
     std::optional<Multifactor> priority;  // of orders by priority
     std::optional<Multifactor> behind_priority;
     Column<int64_t> queue;  // waiting rows in the order in which they are considered

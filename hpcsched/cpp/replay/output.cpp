@@ -14,7 +14,7 @@ void note_job(State& state, EventKind kind, int64_t row, int64_t value)
 {
     const Job& job = state.jobs[row];
     if (job.watched != 0) state.counters.changed = true;
-    state.followed.events.add({kind, state.now(), job.sequence, row, value});
+    state.followed.events.add({kind, state.now(), job.sequence, row, value, job.expected});
 }
 
 /// Write a job that dispatchers or admission reject; it has no places.

@@ -18,7 +18,9 @@ from hpcsched.system.outages import Outage
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import IntArray, Request, ShapeKey, System, shape_key
 
-_of_waiting = itemgetter(*map(WaitingJob._fields.index, ("predicted_run_time", "units")))
+_of_waiting = itemgetter(
+    *map(WaitingJob._fields.index, ("predicted_run_time", "units", "expected_run_time"))
+)
 _of_running = itemgetter(*map(RunningJob._fields.index, ("predicted_end_time", "units")))
 
 _SPARE = 1024
@@ -74,8 +76,8 @@ class ProblemState:
         row_of = {} if behind is None else {job.job_id: row for row, job in enumerate(order)}
         self.state.fill(
             problem.now,
-            _rows(_of_waiting, order),
-            _rows(_of_running, running),
+            _rows(_of_waiting, order, 3),
+            _rows(_of_running, running, 2),
             numbers([row_of[job.job_id] for job in behind or ()]),
         )
         requests = [job.request for job in order]
@@ -190,10 +192,10 @@ class ProblemState:
         return placed
 
 
-def _rows(get: Callable[[Any], tuple[int, int]], of: Sequence[Any]) -> IntArray:
-    """Return two numbers of each object as an array, `[K, 2]`."""
-    found = np.fromiter(chain.from_iterable(map(get, of)), np.int64, 2 * len(of))
-    return found.reshape(-1, 2)
+def _rows(get: Callable[[Any], tuple[int, ...]], of: Sequence[Any], columns: int) -> IntArray:
+    """Return some numbers of each object as an array, `[K, columns]`."""
+    found = np.fromiter(chain.from_iterable(map(get, of)), np.int64, columns * len(of))
+    return found.reshape(-1, columns)
 
 
 class Workspace:

@@ -66,6 +66,7 @@ class JobLine(Line):
     unit_request: tuple[Amount, ...]
     requested_time: Whole
     predicted_run_time: Count
+    expected_run_time: Count | None = None
     user: Whole | None = None
     group: Whole | None = None
     application: Whole | None = None
@@ -195,6 +196,8 @@ def _job(waiting: WaitingJob) -> dict[str, Any]:
         "requested_time": job.requested_time,
         "predicted_run_time": waiting.predicted_run_time,
     }
+    if waiting.expected_run_time != waiting.predicted_run_time:
+        content["expected_run_time"] = waiting.expected_run_time
     given = ((name, getattr(job, name)) for name in _OPTIONAL)
     content |= {name: value for name, value in given if value is not None}
     for column in _BOUNDS:
@@ -304,7 +307,7 @@ class Decoder:
             raise ValueError(f"{where}: {fault}")
         others = (getattr(line, name) for name in _OPTIONAL)
         job = Job(line.job_id, line.submit_time, request, line.requested_time, *others)
-        return waiting_job(job, line.predicted_run_time, self._system)
+        return waiting_job(job, line.predicted_run_time, self._system, line.expected_run_time)
 
     def _faults(self, request: Request, run_time: int) -> Iterator[str]:
         """Yield why a request cannot run on the idle system; only the first fault is right."""
