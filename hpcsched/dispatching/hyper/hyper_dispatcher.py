@@ -7,14 +7,15 @@ a portfolio are compared by the objective.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from math import fsum, inf, sqrt
+from math import inf
+from operator import lt
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.hyper.params import LEAST_BLOCKS, HyperParams, label_of
+from hpcsched.dispatching.hyper.params import HyperParams, label_of
 from hpcsched.dispatching.offline.offline_trace import PlanTable
 from hpcsched.dispatching.problem import (
     Dispatcher,
@@ -32,6 +33,9 @@ BoolArray = npt.NDArray[np.bool_]
 
 NOT_YET = -1
 """The start of a job that has not started, and the end of one that has not ended."""
+
+BLOCKS = 16
+"""Number of blocks of jobs, each of which may be left out when members are compared."""
 
 GROWTH = 0.5
 """The past is replayed anew when so many jobs have come, as a share of those replayed last."""
@@ -137,37 +141,27 @@ def score(
     return 0.0 if value is None else float(value)
 
 
-class Scores(NamedTuple):
-    """The objective over all jobs, and over all but those of each block, `[B]`."""
-
-    whole: float
-    without: Sequence[float]
+Scores = Sequence[float]
+"""The objective under a member: over all jobs, then without each block of them, `[1 + B]`."""
 
 
-def scores_of(objective: Objective, jobs: PastJobs, starts: IntArray, block: int) -> Scores:
-    """Return the objective with and without each block of about `block` jobs in succession."""
-    blocks = len(jobs) // block
+def scores_of(objective: Objective, jobs: PastJobs, starts: IntArray) -> Scores:
+    """Return the objective with and without each block of jobs in succession."""
+    blocks = min(BLOCKS, len(jobs))
     block_of = np.arange(len(jobs)) * blocks // len(jobs)
     without = [score(objective, jobs, starts, block_of != k) for k in range(blocks)]
-    return Scores(score(objective, jobs, starts), without)
+    return [score(objective, jobs, starts), *without]
 
 
-def gain_in_errors(present: Scores, other: Scores) -> float:
-    """Return by how much another member is better, in standard errors by the jackknife.
+def better(scores: Sequence[Scores], present: int, least_gain: float) -> int | None:
+    """Return the best of the members that are better than the present one, if any is.
 
-    For an objective that is a mean, and blocks of equal size, this is the t statistic of the
-    differences in blocks. Jobs of one block share its bursts, so blocks are compared and not jobs.
+    It has to be better by a share of the objective over all jobs, and whichever block is left out:
+    differences come from few bursts, and the jobs of one burst say as little as one job.
     """
-    gain = present.whole - other.whole
-    if not gain > 0:
-        return 0.0
-    differences = [
-        one - of_other for one, of_other in zip(present.without, other.without, strict=True)
-    ]
-    blocks = len(differences)
-    mean = fsum(differences) / blocks
-    error = sqrt((blocks - 1) / blocks * fsum((one - mean) ** 2 for one in differences))
-    return gain / error if error else inf
+    enough = [(1 - least_gain) * value for value in scores[present]]
+    able = [k for k, one in enumerate(scores) if all(map(lt, one, enough))]
+    return min(able, key=lambda k: scores[k][0], default=None)
 
 
 class Rehearsal(Protocol):
@@ -207,7 +201,7 @@ class Hyper:
         self._present, self._why = 0, "it is the one to begin with"
         self._told = False
         self._past = Past()
-        self._next_at = LEAST_BLOCKS * params.block if len(members) > 1 else inf
+        self._next_at = params.least_jobs if len(members) > 1 else inf
         # The jobs that are being replayed, and the objective under the members so far.
         self._replayed: PastJobs | None = None
         self._scores: list[Scores] = []
@@ -246,24 +240,19 @@ class Hyper:
         jobs = self._replayed
         choice = self._members[len(self._scores)].choice
         starts = self._rehearsal.starts(choice, jobs.columns)
-        self._scores.append(scores_of(self._objective, jobs, starts, self._params.block))
+        self._scores.append(scores_of(self._objective, jobs, starts))
         if len(self._scores) == len(self._members):
             self._replayed, self._next_at = None, self._past.seen + GROWTH * len(jobs)
             self._move(len(jobs))
 
     def _move(self, jobs: int) -> None:
-        """Move to the best of the members that served better by enough."""
-        present, before = self._present, self._scores[self._present]
-        gains = [gain_in_errors(before, one) for one in self._scores]
-        enough = [k for k, gain in enumerate(gains) if gain > self._params.least_gain]
-        if enough:
-            self._present = min(enough, key=lambda k: self._scores[k].whole)
-            self._told = False
-            values = self._scores[self._present].whole, before.whole
-            value, old = (f"{np.round(one, 5):.5g}" for one in values)
-            gain = f"{gains[self._present]:.2f} standard errors"
-            label = self._members[present].label
-            self._why = f"{value} against {old} of {label} over {jobs} jobs, by {gain}"
+        """Move to the member that served best, if by enough."""
+        to = better(self._scores, self._present, self._params.least_gain)
+        if to is not None:
+            value, before = (f"{np.round(self._scores[k][0], 5):.5g}" for k in (to, self._present))
+            label = self._members[self._present].label
+            self._why = f"{value} against {before} of {label} over {jobs} jobs"
+            self._present, self._told = to, False
 
 
 def make_hyper(params: HyperParams, context: Context, rehearsal: Rehearsal) -> Hyper:

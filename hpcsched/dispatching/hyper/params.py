@@ -20,9 +20,6 @@ PORTFOLIO: tuple[Any, ...] = (
 )
 """The dispatchers that are chosen from if nothing is said."""
 
-LEAST_BLOCKS = 4
-"""Fewer blocks of jobs are not compared."""
-
 NOT_REHEARSED = ("hyper", "recorded", "reject")
 """Dispatchers that cannot be in a portfolio."""
 
@@ -35,30 +32,23 @@ class HyperParams(Params):
         min_length=1,
         description="Portfolio: the dispatchers to choose from; the first one begins.",
     )
+    least_jobs: int = Field(
+        256, ge=1, description="Number of submitted jobs from which on the past is replayed."
+    )
     memory: int = Field(
         10_000, ge=1, description="Number of jobs, the last submitted ones, that are replayed."
     )
-    block: int = Field(
-        250,
-        ge=1,
-        description="Number of jobs in each block of the replayed ones; there are four blocks or"
-        " more.",
-    )
     least_gain: float = Field(
-        1.5,
+        0.02,
         ge=0,
-        description="Gain in the objective from which on another dispatcher takes over, in"
-        " standard errors, estimated from blocks.",
+        lt=1,
+        description="Relative gain in the objective from which on another dispatcher takes over,"
+        " whichever sixteenth of the replayed jobs is left out.",
     )
 
     @model_validator(mode="after")
     def _can_be_rehearsed(self) -> Self:
-        """Refuse a portfolio that cannot be replayed, and a memory of too few blocks."""
-        if self.memory < LEAST_BLOCKS * self.block:
-            raise ValueError(
-                f"expected memory to be at least {LEAST_BLOCKS} blocks of jobs,"
-                f" {LEAST_BLOCKS * self.block}, found {self.memory}"
-            )
+        """Refuse a portfolio that cannot be replayed."""
         for place, choice in enumerate(self.portfolio, start=1):
             name = getattr(choice, "plugin_name", None)
             if name in NOT_REHEARSED:

@@ -31,6 +31,16 @@ from tests.strategies import mixed_workloads, tries
 ORDERS: dict[str, tuple[Any, ...]] = {"easy": (), "sjf": (KeyOrder(KEYS["sjf"]),)}
 
 
+SERIAL = [
+    traced(1, 0, 1, 10),
+    traced(2, 1, 1, 100),
+    traced(3, 2, 1, 10),
+    traced(4, 3, 1, 10),
+    traced(5, 50, 1, 5),
+]
+"""Jobs on one processor, of which the long second is ahead of short ones."""
+
+
 @dataclass(frozen=True)
 class Chosen:
     """A member of a portfolio, by name."""
@@ -95,7 +105,7 @@ def hyper(
     members = [
         Member(Chosen(name), name, context.make("dispatcher", Chosen(name))) for name in ORDERS
     ]
-    params = HyperParams(**{"block": 1, "least_gain": 0.6, **more})
+    params = HyperParams(**{"least_jobs": 5, "least_gain": 0.1, **more})
     return Hyper(members, rehearsal or Rehearsals(context), context.objective, params), context
 
 
@@ -105,31 +115,29 @@ def moves(rounds: Any) -> list[tuple[int, str, str]]:
 
 
 def test_a_move_by_hand() -> None:
-    """On one processor, where the long job 2 is ahead of the short job 3.
+    """On one processor, where the long job 2 is ahead of the short jobs 3 and 4.
 
-    At 50 there are four. Starts by arrival: 0, 10, and 110 and 120, which count as 50; so waits are
-    0, 9, 48, 0: 57 / 4 = 14.25 on average. By run time, which is replayed in the next round, at
-    110, of what was known at 50: 0, 20 for job 2, 10 for job 3, and 120, which counts as 50; waits
-    0, 19, 8, 0: 27 / 4 = 6.75. By hand in `test_scores`, that is lower by 0.676 standard errors, so
-    the shortest job, the fourth, is the first to start when job 2 ends.
+    At 50 there are five. Starts by arrival: 0, 10, and 110, 120 and 130, which count as 50; so
+    waits are 0, 9, 48, 47, 0: 104 / 5 = 20.8 on average. By run time, which is replayed in the next
+    round, at 110, of what was known at 50: 0, 30 for job 2, 10 and 20 for jobs 3 and 4, and 130,
+    which counts as 50; waits 0, 29, 8, 17, 0: 54 / 5 = 10.8. The least gain is that without job 3,
+    as in `test_scores`, of 17.9 %. So the shortest job, the fifth, is the first when job 2 ends.
     """
     system = alike(1, core=1)
-    jobs = [traced(1, 0, 1, 10), traced(2, 1, 1, 100), traced(3, 2, 1, 10), traced(4, 50, 1, 5)]
     dispatcher, _ = hyper(system)
-    recorder = replay(system, dispatcher, jobs, followers=[dispatcher])
-    assert recorder.start_times == {1: 0, 2: 10, 3: 115, 4: 110}
+    recorder = replay(system, dispatcher, SERIAL, followers=[dispatcher])
+    assert recorder.start_times == {1: 0, 2: 10, 3: 115, 4: 125, 5: 110}
     assert moves(recorder.rounds) == [
         (0, "easy", "it is the one to begin with"),
-        (110, "sjf", "6.75 against 14.25 of easy over 4 jobs, by 0.68 standard errors"),
+        (110, "sjf", "10.8 against 20.8 of easy over 5 jobs"),
     ]
 
 
 def test_a_gain_that_is_not_enough() -> None:
-    """It would have to be 0.7 standard errors, and is 0.676."""
-    jobs = [traced(1, 0, 1, 10), traced(2, 1, 1, 100), traced(3, 2, 1, 10), traced(4, 50, 1, 5)]
-    dispatcher, _ = hyper(alike(1, core=1), least_gain=0.7)
-    recorder = replay(alike(1, core=1), dispatcher, jobs, followers=[dispatcher])
-    assert recorder.start_times == {1: 0, 2: 10, 3: 110, 4: 120}
+    """It would have to be 18 %, and is 17.9 %."""
+    dispatcher, _ = hyper(alike(1, core=1), least_gain=0.18)
+    recorder = replay(alike(1, core=1), dispatcher, SERIAL, followers=[dispatcher])
+    assert recorder.start_times == {1: 0, 2: 10, 3: 110, 4: 120, 5: 130}
     assert len(moves(recorder.rounds)) == 1
 
 
@@ -163,29 +171,28 @@ def test_what_is_known_of_the_past() -> None:
 def test_one_member_is_replayed_in_a_round_and_a_move_can_be_taken_back() -> None:
     """Jobs come every 10 s, and one that runs for 5 s leaves one round a job.
 
-    At 40 there are four jobs, which are replayed under EASY, and at 50 under the other. Of those
-    that start 100 s later all count as if they started at 40: 30 + 20 + 10 + 0 s of waiting, 15 on
-    average, with a standard error of √(500 / 3 / 4) = 6.455. At 50 there are five jobs, and the
-    next replays are of seven, 5 + 0.5 · 4. By those EASY is better: 0 against (60 + … + 0) / 7 =
-    30, with an error of √(2800 / 6 / 7) = 8.165.
+    At 50 there are five jobs, which are replayed under EASY, and at 60 under the other. Of those
+    that start 100 s later all count as if they started at 50: 40 + 30 + 20 + 10 + 0 s of waiting,
+    20 on average. At 60 there are six jobs, and the next replays are of nine, 6 + 0.5 · 5 and
+    rounded up. By those EASY is better: 0 against (80 + 70 + … + 0) / 9 = 40.
     """
-    rehearsal = Scripted({4: "sjf"})
+    rehearsal = Scripted({5: "sjf"})
     dispatcher, _ = hyper(alike(1, core=1), rehearsal=rehearsal)
-    jobs = [traced(k, 10 * k, 1, 5) for k in range(1, 9)]
+    jobs = [traced(k, 10 * k, 1, 5) for k in range(1, 11)]
     recorder = replay(alike(1, core=1), dispatcher, jobs, followers=[dispatcher])
     assert rehearsal.asked == [
-        (name, list(range(1, last + 1))) for last in (4, 7) for name in ("easy", "sjf")
+        (name, list(range(1, last + 1))) for last in (5, 9) for name in ("easy", "sjf")
     ]
     assert moves(recorder.rounds)[1:] == [
-        (50, "sjf", "0 against 15 of easy over 4 jobs, by 2.32 standard errors"),
-        (80, "easy", "0 against 30 of sjf over 7 jobs, by 3.67 standard errors"),
+        (60, "sjf", "0 against 20 of easy over 5 jobs"),
+        (100, "easy", "0 against 40 of sjf over 9 jobs"),
     ]
 
 
 def test_the_last_jobs_count() -> None:
     """With a memory of four jobs, replays are of four: the last when there are 4, 7 and 10."""
     rehearsal = Scripted({})
-    dispatcher, _ = hyper(alike(1, core=1), rehearsal=rehearsal, memory=4)
+    dispatcher, _ = hyper(alike(1, core=1), rehearsal=rehearsal, least_jobs=4, memory=4)
     jobs = [traced(k, 10 * k, 1, 5) for k in range(1, 12)]
     replay(alike(1, core=1), dispatcher, jobs, followers=[dispatcher])
     asked = [numbers for name, numbers in rehearsal.asked if name == "sjf"]
@@ -199,7 +206,7 @@ def test_schedules_are_valid(workload: Any) -> None:
     system, jobs = workload.system, workload.jobs
     results = []
     for _ in range(2):
-        dispatcher, _ = hyper(system, least_gain=0)
+        dispatcher, _ = hyper(system, least_jobs=1, least_gain=0)
         recorder = replay(system, dispatcher, jobs, followers=[dispatcher])
         audit_replay(list(recorder.jobs.values()), jobs, system)
         results.append((recorder.start_times, moves(recorder.rounds)))

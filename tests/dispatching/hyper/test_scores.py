@@ -8,7 +8,8 @@ import pytest
 
 from hpcsched.dispatching.hyper.hyper_dispatcher import (
     PastJobs,
-    gain_in_errors,
+    Scores,
+    better,
     score,
     scores_of,
 )
@@ -27,33 +28,37 @@ def test_jobs_that_have_not_started_count_as_starting_now() -> None:
     assert score(WaitTime(), jobs, np.array([40, 30, 90])) == 30
 
 
-def test_a_gain_is_compared_with_its_standard_error() -> None:
-    """Four blocks of one job, of which the means differ by 0, −10, 40 and 0: 7.5 on average.
+def waits(*seconds: int) -> Scores:
+    """Return the scores of jobs with these waits, each of which is a block."""
+    zeros, ones = np.zeros(len(seconds), int), np.ones(len(seconds), int)
+    columns: Any = SimpleNamespace(submit_time=zeros, run_time=ones)
+    return scores_of(WaitTime(), PastJobs(columns, ones, 100), np.array(seconds))
 
-    Their variance is (7.5² + 17.5² + 32.5² + 7.5²) / 3 = 491.67, that of the mean 122.92, and its
-    root 11.087: the gain is 0.676 standard errors. In the other direction there is none.
+
+def test_a_member_must_be_better_whichever_block_is_left_out() -> None:
+    """Of 57 / 4 s and 27 / 4 s the second is less, but not without the third job: 3 s and 19 / 3 s.
+
+    With one more job like that it is: the least gain, without the third, is 14 s against 11.5 s.
     """
-    jobs: Any = PastJobs(
-        SimpleNamespace(submit_time=np.zeros(4, int), run_time=np.ones(4, int)), np.ones(4), 100
-    )
-    one, other = (
-        scores_of(WaitTime(), jobs, np.array(waits), 1) for waits in ([0, 9, 48, 0], [0, 19, 8, 0])
-    )
-    assert (one.whole, other.whole) == (14.25, 6.75)
-    assert one.without == [19, 16, 3, 19]
-    assert gain_in_errors(one, other) == pytest.approx(0.6765, abs=1e-4)
-    assert gain_in_errors(other, one) == 0
-    assert gain_in_errors(one, one) == 0
+    assert waits(0, 9, 48, 0) == [57 / 4, 57 / 3, 48 / 3, 9 / 3, 57 / 3]
+    assert better([waits(0, 9, 48, 0), waits(0, 19, 8, 0)], 0, 0) is None
+    longer = [waits(0, 9, 48, 47, 0), waits(0, 29, 8, 17, 0)]
+    assert better(longer, 0, 0) == 1
+    assert better(longer, 0, 0.17) == 1
+    assert better(longer, 0, 0.18) is None, "11.5 / 14 is 0.821"
+    assert better(longer, 1, 0) is None
 
 
-def test_an_even_gain_is_certain() -> None:
-    """A member that is better by as much in each block is better by any number of errors."""
-    jobs: Any = PastJobs(
-        SimpleNamespace(submit_time=np.zeros(8, int), run_time=np.ones(8, int)), np.ones(8), 100
-    )
-    one, other = (scores_of(WaitTime(), jobs, np.full(8, wait), 2) for wait in (8, 4))
-    assert len(one.without) == 4
-    assert gain_in_errors(one, other) == np.inf
+def test_of_equal_scores_the_first_member_wins() -> None:
+    """Members that would have served alike are not changed for each other either."""
+    assert better([[100], [10], [10]], 0, 0) == 1
+    assert better([[100], [10], [10]], 2, 0) is None
+
+
+def test_there_are_sixteen_blocks_at_most() -> None:
+    """Of 32 jobs two are left out at a time: the last two waited."""
+    scores = waits(*[0] * 30, 8, 8)
+    assert scores == [0.5, *[16 / 30] * 15, 0]
 
 
 def test_columns_that_replays_lack() -> None:
