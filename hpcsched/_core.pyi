@@ -306,12 +306,15 @@ class Choices:
     search
         Settings of `ORDER_SEARCH`.
     learns_run_times
-        Whether expected run times are learnt; they are wherever events are noted.
+        Whether expected run times are learnt; they are where events are noted, or keys have powers.
+    key_powers, behind_key_powers
+        For each two sort keys, powers of the expected run time by which they are multiplied at the
+        submission; empty: no keys are.
     default_queue_depth, bf_interval, bf_max_job_test, bf_max_job_user, bf_resolution
         Settings of `SLURM_BACKFILL`, in seconds and jobs.
     """
 
-    def __init__(self, rule: Rule, *, depth: int = -1, own_backfill_order: bool = False, allocator: Allocator = Allocator.FIRST_FIT, correction: Correction = Correction.ONE_SECOND, writes_places: bool = False, relaxation: float = 0.0, order: OrderKind = OrderKind.BY_KEYS, behind_order: OrderKind = OrderKind.BY_KEYS, scarce: Sequence[bool] = [], compression: Compression | None = None, slack_share: float = 0.0, least_slack: int = 0, window: int | None = None, search: SearchSettings | None = None, learns_run_times: bool = False, default_queue_depth: int = 0, bf_interval: int = 0, bf_max_job_test: int = 0, bf_max_job_user: int = 0, bf_resolution: int = 1) -> None: ...
+    def __init__(self, rule: Rule, *, depth: int = -1, own_backfill_order: bool = False, allocator: Allocator = Allocator.FIRST_FIT, correction: Correction = Correction.ONE_SECOND, writes_places: bool = False, relaxation: float = 0.0, order: OrderKind = OrderKind.BY_KEYS, behind_order: OrderKind = OrderKind.BY_KEYS, scarce: Sequence[bool] = [], compression: Compression | None = None, slack_share: float = 0.0, least_slack: int = 0, window: int | None = None, search: SearchSettings | None = None, learns_run_times: bool = False, key_powers: Sequence[int] = [], behind_key_powers: Sequence[int] = [], default_queue_depth: int = 0, bf_interval: int = 0, bf_max_job_test: int = 0, bf_max_job_user: int = 0, bf_resolution: int = 1) -> None: ...
 
     def __deepcopy__(self, memo: object) -> Choices: ...
 

@@ -201,8 +201,11 @@ def unit_demands(columns: JobColumns, system: System) -> list[int]:
 def halves(order: KeyOrder, job: Considered) -> Sequence[Any]:
     """Return a sort key in numbers of at most 64 bits, two for each of its numbers.
 
-    A key may be a product of more than 64 bits.
+    A key may be a product of more than 64 bits. That of expected run times, which the core learns,
+    is given for a run time of 1, with `Choices.key_powers`.
     """
+    if order.powers:
+        job = job._replace(predicted_run_time=job.predicted_run_time**0)
     key = order.key(job)
     found: list[Any] = []
     for number in key if isinstance(key, tuple) else (key,):
@@ -275,9 +278,15 @@ def choices_of(parts: Parts, *, places: bool) -> Choices:
         writes_places=places,
         order=_kind(order),
         behind_order=_kind(behind),
+        key_powers=_powers(order),
+        behind_key_powers=_powers(behind),
         scarce=scarce_in(parts.system, dispatcher.allocator),
         **dispatcher.options,
     )
+
+
+def _powers(order: QueueOrder) -> list[int]:
+    return list(order.powers) if isinstance(order, KeyOrder) else []
 
 
 def _kind(order: QueueOrder) -> OrderKind:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hpcsched.prediction.expected_predictor import Expected
 from hpcsched.prediction.predictors import (
     ConstantFactor,
     Inflated,
@@ -32,6 +33,7 @@ def _around(inner: Any, multiplier: Any) -> Inflated:
 
 PREDICTORS: dict[str, Callable[[], Any]] = {
     "requested-time": RequestedTime,
+    "expected": Expected,
     "last-two": lambda: LastTwo(LastTwoParams(memory=MEMORY)),
     "profile": lambda: Profile(ProfileParams(memory=MEMORY)),
     "profile-confidence": lambda: ProfileConfidence(ProfileConfidenceParams(memory=MEMORY)),

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched._core import ExpectedRunTimes
+from hpcsched.prediction.expected_predictor import Expected
+from tests.prediction.jobs import job as asking
 
 UNKNOWN = -1
 
@@ -98,3 +100,15 @@ def test_exact_predictions(past: list[tuple[int, int, int]], job: tuple[int, int
     for user, predicted, _ in past:
         learnt.learn(user, predicted, predicted)
     assert learnt.share(*job[:2]) == 1.0
+
+
+def test_predictor() -> None:
+    """The predictor of that name asks about the user and the requested time."""
+    learns, learnt = Expected(), ExpectedRunTimes()
+    assert learns.predict(asking(requested_time=0)) == 1
+    for user, run_time in [(7, 300), (7, 500), (None, 20)]:
+        learns.observe(asking(user=user), run_time)
+        learnt.learn(UNKNOWN if user is None else user, 1000, run_time)
+    for user in (7, 8, None):
+        number = UNKNOWN if user is None else user
+        assert learns.predict(asking(user=user)) == learnt.expected(number, 1000)

@@ -55,6 +55,21 @@ SMALL = SCENARIOS / "small-easy.yaml"
         ),
         ("small-sjf", ["trace.jobs=100", "predictor=profile", "simulation.aggregate_nodes=false"]),
         ("small-fcfs", ["trace.jobs=150", "predictor=profile-confidence"]),
+        ("small-easy", ["trace.jobs=200", "dispatcher.order={name: spf, run_times: expected}"]),
+        (
+            "small-maintenance",
+            ["trace.jobs=100", "dispatcher={name: list, order: {name: sjf, run_times: expected}}"],
+        ),
+        (
+            "small-easy",
+            [
+                "trace.jobs=200",
+                "predictor=last-two",
+                "dispatcher.backfill_order={name: sjf, ties: arrival, run_times: expected}",
+                "simulation.dispatch_latency={base: 100, per_queued_job: 7}",
+            ],
+        ),
+        ("small-easy", ["trace.jobs=200", "predictor=expected", "dispatcher.order=saf"]),
         ("small-maintenance", ["trace.jobs=100"]),
         ("small-power", ["trace.jobs=100"]),
         ("small-maintenance", ["trace.jobs=100", "outages.requeue=false", "dispatcher=list"]),

@@ -7,14 +7,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.problem import Dispatcher
+from hpcsched.dispatching.rules.core_rules import list_rule
+from hpcsched.dispatching.rules.orders import KEYS, KeyOrder
 from hpcsched.prediction.predictor import Doubling, OneSecond, ToRequestedTime
 from hpcsched.prediction.predictors import Actual, RequestedTime
 from hpcsched.workload.job import Job, TracedJob
-from tests.builders import ALLOCATORS, ORDERS, easy_rule, lists, parts
+from tests import builders
+from tests.builders import ALLOCATORS, easy_rule, parts
 from tests.simulation.replays import by_the_core, event_by_event
 from tests.simulation.test_outages_of_all import outages
 from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_workloads
 
+ORDERS = {
+    **builders.ORDERS,
+    "sjf, expected": KeyOrder(KEYS["sjf"], (1, 0)),
+    "ljf, expected": KeyOrder(KEYS["ljf"], (1, 0)),
+    "saf, expected": KeyOrder(KEYS["saf"], (1,)),
+    "spf, expected": KeyOrder(KEYS["spf"], (2, 1, 0)),
+}
 allocators = st.sampled_from(sorted(ALLOCATORS))
 orders = st.sampled_from(sorted(ORDERS))
 
@@ -31,7 +41,7 @@ def dispatchers(draw: Any) -> Dispatcher:
         )
     option = draw(st.sampled_from(["strict", "greedy", "backfill", "backfill"]))
     depth = draw(st.sampled_from([None, None, 0, 1, 2])) if option == "backfill" else None
-    return lists(draw(orders), option, depth, draw(allocators))
+    return list_rule(ORDERS[draw(orders)], option, ALLOCATORS[draw(allocators)], depth)
 
 
 class Chained:
@@ -86,12 +96,14 @@ settings = st.fixed_dictionaries(
 
 
 def requesting(workload: Uniform | Workload) -> list[TracedJob]:
-    """Return the jobs, each of which requests what is predicted of it."""
+    """Return the jobs, each of which requests what is predicted of it; some are of two users."""
     predicted = workload.predictions
-    return [
-        TracedJob(job._replace(requested_time=predicted[job.job_id]), run_time)
-        for job, run_time in workload.jobs
-    ]
+    found = []
+    for job, run_time in workload.jobs:
+        user = job.job_id % 3 or None
+        asked = job._replace(requested_time=predicted[job.job_id], user=user)
+        found.append(TracedJob(asked, run_time))
+    return found
 
 
 @tries(250)

@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 from hpcsched.dispatching.problem import Dispatcher
 from hpcsched.dispatching.rules.allocators import Balanced, FirstFit, Hybrid, Weighted
 from hpcsched.dispatching.rules.core_rules import Compression, list_rule
-from hpcsched.dispatching.rules.orders import ExpectedWaitOrder, slowdown_order
+from hpcsched.dispatching.rules.orders import (
+    KEYS,
+    ExpectedWaitOrder,
+    KeyOrder,
+    slowdown_order,
+)
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.system.outages import Outage, Outages
@@ -35,6 +40,7 @@ from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_
 
 orders = st.one_of(
     st.sampled_from(sorted(ORDERS)).map(lambda name: ORDERS[name]),
+    st.just(KeyOrder(KEYS["spf"], (2, 1, 0))),
     st.just(slowdown_order()),
     st.builds(
         ExpectedWaitOrder,

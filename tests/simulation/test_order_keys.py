@@ -5,6 +5,7 @@ import pytest
 
 from hpcsched.dispatching.problem import waiting_job
 from hpcsched.dispatching.rules.orders import (
+    KEYS,
     ArrivalOrder,
     ExpectedWaitOrder,
     KeyOrder,
@@ -51,6 +52,17 @@ def test_numbers_of_more_than_64_bits() -> None:
     assert small == [0, 1 << 61]
     assert large == [1 << 38, 0]
     assert small < large
+
+
+def test_expected_run_times() -> None:
+    """Their keys are those of a run time of 1, also where the prediction comes later."""
+    order = KeyOrder(KEYS["spf"], (2, 1, 0))
+    batch = columns()
+    keys = keys_of(order, batch, batch.run_time, SYSTEM)
+    # Demands are 3, 2, 4, 1 and 4; the last number is the submit time.
+    assert keys[:, 1::2].tolist() == [[3, 3, 0], [2, 2, 0], [4, 4, 5], [1, 1, 6], [4, 4, 6]]
+    set_key(order, keys[0], Considered(5, 20, 4))
+    assert keys[0].tolist() == keys[2].tolist()
 
 
 def test_arrival_has_no_key() -> None:

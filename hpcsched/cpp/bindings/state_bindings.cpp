@@ -122,7 +122,10 @@ window
 search
     Settings of `ORDER_SEARCH`.
 learns_run_times
-    Whether expected run times are learnt; they are wherever events are noted.
+    Whether expected run times are learnt; they are where events are noted, or keys have powers.
+key_powers, behind_key_powers
+    For each two sort keys, powers of the expected run time by which they are multiplied at the
+    submission; empty: no keys are.
 default_queue_depth, bf_interval, bf_max_job_test, bf_max_job_user, bf_resolution
     Settings of `SLURM_BACKFILL`, in seconds and jobs.
 )")
@@ -133,14 +136,15 @@ default_queue_depth, bf_interval, bf_max_job_test, bf_max_job_user, bf_resolutio
                OrderKind order, OrderKind behind_order, std::vector<bool> scarce,
                std::optional<Compression> compression, double slack_share, int64_t least_slack,
                std::optional<int64_t> window, const SearchSettings* search, bool learns_run_times,
-               int64_t queue_depth, int64_t interval,
+               Numbers key_powers, Numbers behind_key_powers, int64_t queue_depth, int64_t interval,
                int64_t most_tested, int64_t most_of_user, int64_t resolution) {
                 new (self) Choices{rule,       depth,       own_backfill_order, allocator,
                                    correction, writes_places, relaxation,       order,
                                    behind_order, std::move(scarce), compression, slack_share,
                                    least_slack, window,
                                    {queue_depth, interval, most_tested, most_of_user, resolution},
-                                   search ? *search : SearchSettings{}, learns_run_times};
+                                   search ? *search : SearchSettings{}, learns_run_times,
+                                   std::move(key_powers), std::move(behind_key_powers)};
             },
             "rule"_a, nb::kw_only(), "depth"_a = -1, "own_backfill_order"_a = false,
             "allocator"_a = Allocator::first_fit, "correction"_a = Correction::one_second,
@@ -148,6 +152,7 @@ default_queue_depth, bf_interval, bf_max_job_test, bf_max_job_user, bf_resolutio
             "behind_order"_a = OrderKind::by_keys, "scarce"_a = std::vector<bool>(),
             "compression"_a = nb::none(), "slack_share"_a = 0.0, "least_slack"_a = 0,
             "window"_a = nb::none(), "search"_a = nb::none(), "learns_run_times"_a = false,
+            "key_powers"_a = Numbers(), "behind_key_powers"_a = Numbers(),
             "default_queue_depth"_a = 0, "bf_interval"_a = 0,
             "bf_max_job_test"_a = 0, "bf_max_job_user"_a = 0, "bf_resolution"_a = 1)
         .def("__deepcopy__", [](const Choices& self, nb::handle) { return self; }, "memo"_a)

@@ -129,6 +129,8 @@ int64_t submit(State& state, int64_t k)
     for (int64_t i = 0; i < state.owners.columns(); ++i) state.owners(row, i) = batch.owners(k, i);
     if (state.expected_run_times)
         job.expected = state.expected_run_times->expected(state.owners(row, 0), job.predicted);
+    raise_keys(state.keys.row(row), state.choices.key_powers, job.expected);
+    raise_keys(state.behind_keys.row(row), state.choices.behind_key_powers, job.expected);
     store_draw(state, k, row);
     ++counters.submitted;
     join_queue(state, row);

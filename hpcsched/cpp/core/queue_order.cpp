@@ -123,6 +123,18 @@ void Queue::sort_by_priority(int64_t count, const std::vector<double>& prioritie
     std::ranges::copy(places, rows.begin());
 }
 
+void raise_keys(View<int64_t> keys, const Numbers& powers, int64_t run_time)
+{
+    constexpr int bits = 62;
+    int64_t* pair = keys.begin();
+    for (const int64_t power : powers) {
+        __int128 number = (static_cast<__int128>(pair[0]) << bits) | pair[1];
+        for (int64_t k = 0; k < power; ++k) number *= run_time;
+        *pair++ = static_cast<int64_t>(number >> bits);
+        *pair++ = static_cast<int64_t>(number & ((int64_t{1} << bits) - 1));
+    }
+}
+
 void sort_queues(State& state, int64_t count)
 {
     sort(state, queue_of(state), state.priority, count);

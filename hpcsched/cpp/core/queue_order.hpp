@@ -36,6 +36,10 @@ private:
 Queue queue_of(State& state);
 Queue backfill_queue_of(State& state);
 
+/// Multiply sort keys, numbers in pairs of which the second has the lowest 62 bits, by powers of a
+/// run time.
+void raise_keys(View<int64_t> keys, const Numbers& powers, int64_t run_time);
+
 /// Sort the first `count` jobs of both queues, where the order changes with time.
 void sort_queues(State& state, int64_t count);
 

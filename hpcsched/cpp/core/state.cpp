@@ -22,7 +22,9 @@ State::State(Matrix<const int64_t> of_node, View<const int64_t> first_slot, Choi
       behind_keys(0, behind_keys),
       first_slot(first_slot)
 {
-    if (this->choices.learns_run_times || manner.follows) expected_run_times.emplace();
+    if (this->choices.learns_run_times || !this->choices.key_powers.empty() ||
+        !this->choices.behind_key_powers.empty() || manner.follows)
+        expected_run_times.emplace();
     if (expected_run_times || this->choices.rule == Rule::slurm_backfill)
         owners = Table<int64_t>(0, 2);
     const int64_t nodes = of_node.rows(), types = of_node.columns();

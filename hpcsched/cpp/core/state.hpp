@@ -52,7 +52,9 @@ struct Choices {
     std::optional<int64_t> window = {};  // seconds from now up to which `backfill` reserves
     SlurmBackfill slurm = {};
     SearchSettings search = {};
-    bool learns_run_times = false;  // also where events are noted
+    bool learns_run_times = false;  // also where events are noted, and for keys with powers
+    Numbers key_powers = {};  // of the expected run time, one a pair of sort keys; see `raise_keys`
+    Numbers behind_key_powers = {};
 };
 
 /// What a replay does beside its rule.

@@ -1,8 +1,8 @@
 """Queue orders: the order in which a dispatcher considers the queued jobs.
 
 Sorts are stable and start from the order of arrival, which therefore breaks every remaining tie.
-Times are predicted run times, `area` is demand × time (Goponenko et al., DEBS 2024, sections 2.4,
-3.2 and 5.2).
+Times are predicted run times, or expected ones where an order says so; `area` is demand × time
+(Goponenko et al., DEBS 2024, sections 2.4, 3.2 and 5.2).
 """
 
 from collections import Counter
@@ -15,6 +15,7 @@ import numpy as np
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.rule_params import (
     ExpectedWaitParams,
+    RunTimeOrderParams,
     ShortestJobParams,
     SlowdownParams,
 )
@@ -103,14 +104,24 @@ def slowdown_order(*, then_area: bool = False) -> WaitOver:
 
 
 class KeyOrder:
-    """Order by a key, ascending."""
+    """Order by a key, ascending.
 
-    def __init__(self, key: Callable[[Any], Any]) -> None:
-        self.key = key
+    Attributes
+    ----------
+    powers
+        Of an order by expected run times in place of predicted ones, the power of the run time in
+        each number of the key; empty for all others.
+    """
+
+    def __init__(self, key: Callable[[Any], Any], powers: Sequence[int] = ()) -> None:
+        self.key, self.powers = key, powers
 
     def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
         """Return the queue sorted by the key, ties in order of arrival."""
-        return sorted(problem.queue, key=self.key)
+        return sorted(problem.queue, key=self._by_expected if self.powers else self.key)
+
+    def _by_expected(self, job: WaitingJob) -> Any:
+        return self.key(job._replace(predicted_run_time=job.expected_run_time))
 
 
 def run_time(job: WaitingJob) -> int:
@@ -127,6 +138,9 @@ KEYS: Mapping[str, Callable[[Any], Any]] = {
 }
 """Sort keys by name of the order; areas are demand × predicted run time."""
 
+_POWERS = {"sjf": (1, 0), "ljf": (1, 0), "saf": (1,), "laf": (1,), "spf": (2, 1, 0)}
+"""Powers of the run time in the numbers of the sort keys."""
+
 
 @builtin(
     "queue_order", "slowdown", SlowdownParams, summary="largest slowdown first, if it started now"
@@ -139,16 +153,19 @@ def make_slowdown(params: SlowdownParams, _context: Context) -> WaitOver:
 @builtin("queue_order", "sjf", ShortestJobParams, summary="shortest job first")
 def make_shortest_job(params: ShortestJobParams, _context: Context) -> KeyOrder:
     """Create the queue order `sjf`."""
-    return KeyOrder(KEYS["sjf"] if params.ties == "demand" else run_time)
+    if params.ties == "demand":
+        return make_key_order(params, _context)
+    return KeyOrder(run_time, (1,) if params.run_times == "expected" else ())
 
 
-@builtin("queue_order", "ljf", summary="longest job first")
-@builtin("queue_order", "saf", summary="smallest area first")
-@builtin("queue_order", "laf", summary="largest area first")
-@builtin("queue_order", "spf", summary="smallest area × run time first")
+@builtin("queue_order", "ljf", RunTimeOrderParams, summary="longest job first")
+@builtin("queue_order", "saf", RunTimeOrderParams, summary="smallest area first")
+@builtin("queue_order", "laf", RunTimeOrderParams, summary="largest area first")
+@builtin("queue_order", "spf", RunTimeOrderParams, summary="smallest area × run time first")
 def make_key_order(params: Any, _context: Context) -> KeyOrder:
     """Create the queue order of the name that is chosen."""
-    return KeyOrder(KEYS[params.plugin_name])
+    name = params.plugin_name
+    return KeyOrder(KEYS[name], _POWERS[name] if params.run_times == "expected" else ())
 
 
 _STEPS = 2**20

@@ -73,7 +73,17 @@ class SlowdownParams(Params):
     )
 
 
-class ShortestJobParams(Params):
+class RunTimeOrderParams(Params):
+    """Parameters of queue orders by run time and demand."""
+
+    run_times: Literal["predicted", "expected"] = Field(
+        "predicted",
+        description="Run times of the order: predicted, or expected from the ended jobs of the same"
+        " user and prediction, of the user, and of all. Reservations remain as predicted.",
+    )
+
+
+class ShortestJobParams(RunTimeOrderParams):
     """Parameters of the queue order `sjf`."""
 
     ties: Literal["demand", "arrival"] = Field(
