@@ -178,7 +178,7 @@ class SearchSettings:
         Seed of the random numbers, from 0 to 2⁶² − 1.
     """
 
-    def __init__(self, *, terms: Sequence[tuple[Weight, float, int]], makespan: float, alpha: float | None, dinkelbach_parameter: float, discount_time_constant: float, area_exponent: float, front_bias: float, warm_start: bool, budget: int, queue_length: int, seed: int) -> None: ...
+    def __init__(self, *, terms: Sequence[tuple[Weight, float, int]], makespan: float, alpha: float | None, dinkelbach_parameter: float, discount_time_constant: float, area_exponent: float, hold: float, front_bias: float, warm_start: bool, budget: int, queue_length: int, seed: int) -> None: ...
 
     def __deepcopy__(self, memo: object) -> SearchSettings: ...
 
@@ -280,6 +280,8 @@ class WaitReason(enum.IntEnum):
     SHORT_OF_SHARED = 4
 
     BEYOND_QUEUE_DEPTH = 5
+
+    HELD = 6
 
 class Choices:
     """

@@ -41,7 +41,8 @@ seed
             [](SearchSettings* self,
                const std::vector<std::tuple<Weight, double, int64_t>>& terms, double makespan,
                std::optional<double> alpha, double dinkelbach_parameter,
-               double discount_time_constant, double area_exponent, double front_bias,
+               double discount_time_constant, double area_exponent, double hold,
+               double front_bias,
                bool warm_start, int64_t budget, int64_t queue_length, int64_t seed) {
                 new (self) SearchSettings{{},
                                           makespan,
@@ -50,6 +51,7 @@ seed
                                           discount_time_constant,
                                           area_exponent,
                                           front_bias,
+                                          hold,
                                           warm_start,
                                           budget,
                                           queue_length,
@@ -58,7 +60,7 @@ seed
                     self->terms.push_back({weight, factor, tau});
             },
             nb::kw_only(), "terms"_a, "makespan"_a, "alpha"_a.none(), "dinkelbach_parameter"_a,
-            "discount_time_constant"_a, "area_exponent"_a, "front_bias"_a, "warm_start"_a,
+            "discount_time_constant"_a, "area_exponent"_a, "hold"_a, "front_bias"_a, "warm_start"_a,
             "budget"_a, "queue_length"_a, "seed"_a)
         .def("__deepcopy__", [](const SearchSettings& self, nb::handle) { return self; }, "memo"_a)
         .def_ro("budget", &SearchSettings::budget)
@@ -98,7 +100,8 @@ void bind_choices(nb::module_& core)
         .value("BEHIND", Reason::behind)
         .value("BEYOND_DEPTH", Reason::beyond_depth)
         .value("SHORT_OF_SHARED", Reason::short_of_shared)
-        .value("BEYOND_QUEUE_DEPTH", Reason::beyond_queue_depth);
+        .value("BEYOND_QUEUE_DEPTH", Reason::beyond_queue_depth)
+        .value("HELD", Reason::held);
     nb::class_<Choices>(core, "Choices", R"(Rule, allocator and options.
 
 Parameters

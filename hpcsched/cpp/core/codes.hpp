@@ -66,6 +66,7 @@ enum class Reason : int64_t {
     beyond_depth,
     short_of_shared,
     beyond_queue_depth,
+    held,
 };
 
 /// Correction of predictions that have run out; Python computes those that are `asked_for`.

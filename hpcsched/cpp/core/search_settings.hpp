@@ -27,6 +27,7 @@ struct SearchSettings {
     double discount_time_constant = 0.0;  // 0: waits count in full
     double area_exponent = 0.0;
     double front_bias = 1.0;
+    double hold = 0.0;  // see `hold_large`; 0: no job is held
     bool warm_start = false;
     int64_t budget = 0;
     int64_t queue_length = 1;
@@ -40,6 +41,8 @@ struct SearchMemory {
     double lower = 0.0;
     std::unordered_map<int64_t, int64_t> places;  // of jobs in the best order, by number
     Numbers ends;  // of the jobs that ran after the last round, ascending
+    double pressure = 0.0;  // decayed mean of the weight that waits, and when it was computed
+    int64_t pressed = 0;
     std::optional<OwnedCosts> given;  // by Python, for the queued jobs of this round, `[Q]`
     bool is_kept = false;  // whether that order is to be kept while all ends are as told
 };

@@ -16,6 +16,9 @@ namespace hpcsched {
 
 namespace {
 
+/// Time constant of the mean weight that waits, in seconds.
+constexpr double held_over = 3600.0;
+
 /// Return a job's largest share of the system, over all resource types.
 double demand(const State& state, const Job& job)
 {
@@ -99,7 +102,7 @@ OwnedCosts own_costs(const State& state, View<const int64_t> rows, const std::ve
     const auto terms = static_cast<int64_t>(settings.terms.size());
     OwnedCosts costs;
     costs.weights = costs.free = Table<double>(terms, count);
-    costs.makespan = settings.makespan;
+    costs.makespan = settings.makespan * static_cast<double>(count);
     costs.alpha = settings.alpha.value_or(0.0);
     // Before anything has started there is no ratio: the numerator counts alone.
     if (settings.alpha && memory.lower != 0.0)
@@ -113,9 +116,11 @@ OwnedCosts own_costs(const State& state, View<const int64_t> rows, const std::ve
         costs.amounts.push_back(settings.alpha ? demand(state, job) : 0.0);
         for (int64_t t = 0; t < terms; ++t) {
             const auto& [weight, factor, tau] = settings.terms[t];
-            const double share = weight == Weight::area ? areas[k] / all_areas
-                                                        : 1.0 / static_cast<double>(count);
-            const int64_t over = weight == Weight::run_time ? std::max(job.predicted, tau) : 1;
+            // All terms times the number of jobs, so that means become sums.
+            const double share = weight == Weight::area
+                                     ? areas[k] / all_areas * static_cast<double>(count)
+                                     : 1.0;
+            const int64_t over = weight == Weight::run_time ? std::max(job.expected, tau) : 1;
             costs.weights(t, k) = factor * share / static_cast<double>(over);
             costs.free(t, k) =
                 static_cast<double>(std::max(tau - job.predicted - wait, int64_t{0}));
@@ -171,16 +176,47 @@ class SearchRound {
 public:
     explicit SearchRound(State& state)
         : state_(state), settings_(state.choices.search), memory_(state.search),
-          queue_(state.queue.first(state.counters.queued))
+          queue_(state.queue.first(state.counters.queued)), costs_(costs_of(state, queue_))
     {
+    }
+
+    /// Leave out the jobs that are held, as if they came later; return their number.
+    ///
+    /// While a job runs, all that wait do so longer by its share of the system, and its run time is
+    /// its area. That times the weight that waits on average is what the job costs the others; it is
+    /// held while this is more than `hold` times what it has to bear itself, its weight times its
+    /// response time so far. Only jobs that are expected to run as long as predicted are held, and
+    /// none if nothing runs.
+    int64_t hold_large()
+    {
+        const int64_t count = state_.counters.queued, now = state_.now();
+        if (settings_.hold == 0.0) return 0;
+        double waiting = 0.0;
+        for (int64_t k = 0; k < count; ++k) waiting += weight(k);
+        const double kept = portable::exp(-static_cast<double>(now - memory_.pressed) /
+                                          held_over);
+        memory_.pressure = kept * memory_.pressure + (1.0 - kept) * waiting;
+        memory_.pressed = now;
+        if (state_.counters.running == 0) return 0;
+        const auto is_held = [&](int64_t k) {
+            const Job& job = state_.jobs[queue_[k]];
+            const auto response = static_cast<double>(job.predicted + now - job.submit_time);
+            return 20 * job.expected >= 19 * job.predicted &&
+                   area(state_, job) * memory_.pressure > settings_.hold * weight(k) * response;
+        };
+        const Numbers places = sorted_by(count, [&](int64_t k) { return is_held(k) ? 1 : 0; });
+        const int64_t held = std::ranges::count_if(places, is_held);
+        reorder(queue_, places);
+        queue_ = queue_.first(count - held);
+        costs_ = costs_.of(View<const int64_t>(places).first(count - held));
+        return held;
     }
 
     /// Put the queue in the order in which its jobs are to be planned. `searches`: whether one may
     /// start now, so that a search is worth its time.
     void arrange(bool counted, bool searches)
     {
-        const OwnedCosts costs = costs_of(state_, queue_);
-        const Numbers by_weight = sorted_by(queue_.size(), [&](int64_t k) { return ratio(costs, k); });
+        const Numbers by_weight = sorted_by(queue_.size(), [&](int64_t k) { return ratio(k); });
         reorder(queue_, by_weight);
         if (!searches) return;
         const int64_t count = std::min(queue_.size(), settings_.queue_length);
@@ -190,7 +226,7 @@ public:
             return;
         }
         if (count > 1)
-            search(first, costs.of(View<const int64_t>(by_weight).first(count)), counted);
+            search(first, costs_.of(View<const int64_t>(by_weight).first(count)), counted);
         memory_.places.clear();
         for (int64_t k = 0; k < count; ++k) memory_.places[number(first[k])] = k;
         // A discounted wait says little about a start that is planned far ahead; and plans are
@@ -223,18 +259,24 @@ private:
     const SearchSettings& settings_;
     SearchMemory& memory_;
     View<int64_t> queue_;
+    OwnedCosts costs_;  // of the jobs in the queue, as they come first
 
     int64_t number(int64_t row) const { return state_.jobs[row].number; }
 
     /// Return area over weight, the rule of Smith (1956). A ratio of sums gives no weights, and is
     /// served best in order of arrival (Goponenko et al., DEBS 2024, section 3.2).
-    double ratio(const OwnedCosts& costs, int64_t k) const
+    double ratio(int64_t k) const
     {
-        double weight = 0.0;
-        for (int64_t t = 0; t < costs.weights.rows(); ++t) weight += costs.weights(t, k);
-        if (costs.weights.rows() == 0) return 0.0;
+        if (costs_.weights.rows() == 0) return 0.0;
         return area(state_, state_.jobs[queue_[k]]) /
-               std::max(weight, std::numeric_limits<double>::min());
+               std::max(weight(k), std::numeric_limits<double>::min());
+    }
+
+    double weight(int64_t k) const
+    {
+        double sum = 0.0;
+        for (int64_t t = 0; t < costs_.weights.rows(); ++t) sum += costs_.weights(t, k);
+        return sum;
     }
 
     /// Whether all that wait were planned in the last round, and all that run end as told then.
@@ -303,10 +345,17 @@ void hold_search_round(State& state, bool explains)
     const View<int64_t> queue = state.queue.first(count);
     const Numbers arrived(queue.begin(), queue.end());
     SearchRound round(state);
+    const int64_t held = fitting < count ? round.hold_large() : 0;
+    state.counters.queued -= held;
     round.arrange(counted, fitting < count);
     const int64_t at = start_in_order(state);
-    if (at < count) hold_backfill(state, at, counted, explains);
+    if (at < count - held) hold_backfill(state, at, counted, explains);
     if (explains) note_shared_resources(state);
+    state.counters.queued = count;
+    for (int64_t k = count - held; explains && k < count; ++k) {
+        state.jobs[queue[k]].why = Reason::held;
+        state.jobs[queue[k]].other = none;
+    }
     if (fitting < count) round.remember();
     std::ranges::copy(arrived, queue.begin());
 }

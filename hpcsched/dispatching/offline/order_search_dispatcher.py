@@ -26,7 +26,7 @@ def surrogate_of(objective: Objective) -> SurrogateParams:
     """Return the surrogate's parameters for an objective (measured: docs/order-search.md)."""
     match objective:
         case Slowdown() | BoundedSlowdown():
-            return SurrogateParams(discount_time_constant=3_600, front_bias=2.0)
+            return SurrogateParams(discount_time_constant=14_400, hold=10, front_bias=2.0)
         case AF() | WaitTime():
             return SurrogateParams(area_exponent=0.1, front_bias=2.5)
         case AWF():
@@ -75,7 +75,11 @@ class OrderSearchDispatcher(CoreRule):
         self, allocator: Allocator, settings: SearchSettings, unknown: SearchObjective | None = None
     ) -> None:
         super().__init__(
-            Rule.ORDER_SEARCH, allocator, carried=CarriedSearch(unknown), search=settings
+            Rule.ORDER_SEARCH,
+            allocator,
+            carried=CarriedSearch(unknown),
+            search=settings,
+            learns_run_times=True,
         )
         self.settings, self.unknown = settings, unknown
         if unknown is not None:
@@ -116,6 +120,7 @@ def make_order_search(params: OrderSearchParams, context: Context) -> OrderSearc
         dinkelbach_parameter=surrogate.dinkelbach_parameter,
         discount_time_constant=surrogate.discount_time_constant or 0.0,
         area_exponent=surrogate.area_exponent,
+        hold=surrogate.hold,
         front_bias=surrogate.front_bias,
         warm_start=surrogate.warm_start,
         budget=params.budget,

@@ -40,6 +40,7 @@ _KINDS: dict[int, ReasonKind] = {
     WaitReason.BEYOND_DEPTH: "beyond_depth",
     WaitReason.SHORT_OF_SHARED: "no_room",
     WaitReason.BEYOND_QUEUE_DEPTH: "beyond_depth",
+    WaitReason.HELD: "not_planned",
 }
 
 Option = Literal["strict", "greedy", "backfill", "committed", "committed-backfill"]
@@ -438,6 +439,8 @@ def _reasons(filled: ProblemState, rule: Rule) -> tuple[Reason, ...]:
                 )
             elif why == WaitReason.BEYOND_QUEUE_DEPTH:
                 details.append("default_queue_depth")
+            elif why == WaitReason.HELD:
+                details.append("it would hold up the others by more than it has waited")
             elif other != -1:
                 name = order[other].job_id
             if reports_promises and time > promise:

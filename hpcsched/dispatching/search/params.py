@@ -18,6 +18,13 @@ class SurrogateParams(Params):
     area_exponent: float = Field(
         0, ge=0, description="Exponent of a job's area in the weight of its wait."
     )
+    hold: float = Field(
+        0,
+        ge=0,
+        description="A job is held while what it costs the others, its area times the weight that"
+        " waits, is more than so many times its own weight times its response time so far; 0: none"
+        " is.",
+    )
     dinkelbach_parameter: float = Field(
         1,
         ge=0,
