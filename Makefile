@@ -103,7 +103,7 @@ fuzz: $(SANITIZED)/installed ## Random workloads in a compiled core with ASan an
 mutation: $(VENV)/installed-mutation ## Mutation testing; see benchmarks/mutation/README.md
 	$(BIN)/python -m benchmarks.mutation $(OF) $(OPTIONS)
 
-debs2024 mod2017 cp2021 cpmpy_models in_papers_manner rlscheduler: $(VENV)/installed ## Rerun a paper's comparison; see docs/experiments.md
+debs2024 mod2017 cp2021 cpmpy_models in_papers_manner: $(VENV)/installed ## Rerun a paper's comparison; see docs/experiments.md
 	$(BIN)/hpcsched experiment experiments/$@.yaml
 	$(BIN)/python experiments/$@.py
 
@@ -115,6 +115,13 @@ debs2024_logs: $(VENV)/installed ## Replay four logs of DEBS 2024; see docs/debs
 
 predictors: $(VENV)/installed ## Replay two logs with every predictor; see docs/predictors.md
 	$(BIN)/pip install --quiet --constraint constraints.txt plugins/hpcsched-learned
+	$(BIN)/hpcsched experiment experiments/$@.yaml
+	$(BIN)/python experiments/$@.py
+
+rlscheduler: export HPCSCHED_RLSCHEDULER_LOGS := $(CURDIR)/build/rlscheduler_logs
+rlscheduler: $(VENV)/installed ## Rerun the windows of RLScheduler; see docs/rlscheduler.md
+	mkdir -p $(HPCSCHED_RLSCHEDULER_LOGS)
+	$(BIN)/python experiments/rlscheduler_log.py "$(HPCSCHED_TRACES)" $(HPCSCHED_RLSCHEDULER_LOGS)
 	$(BIN)/hpcsched experiment experiments/$@.yaml
 	$(BIN)/python experiments/$@.py
 

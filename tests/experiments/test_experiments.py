@@ -34,6 +34,7 @@ LOGS = (
     "kth-lublin.swf",
     "KIT-FH2-2016-part.swf.gz",
     "RICC-2010-2.swf.gz",
+    "SDSC-SP2.swf",
 )
 
 
@@ -44,6 +45,7 @@ def read(tmp_path, monkeypatch):
         (tmp_path / log).touch()
     monkeypatch.setenv("HPCSCHED_TRACES", str(tmp_path))
     monkeypatch.setenv("HPCSCHED_CHANGING_LOGS", str(tmp_path))
+    monkeypatch.setenv("HPCSCHED_RLSCHEDULER_LOGS", str(tmp_path))
 
     def read_it(name: str, without: str = "") -> Experiment:
         text = (FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
@@ -273,16 +275,18 @@ def test_mod2017(read):
 
 
 def test_rlscheduler(read):
-    """Every scheduler of the paper but its own, and ours, on both logs; ten windows are many."""
+    """Every scheduler of the paper but its own, and ours, on three logs; ten windows are many."""
     experiment = read("rlscheduler", ", 2756, 4299, 8850, 3316, 2714, 5228, 7762, 4022, 7085")
     found = labels(experiment.cells, *AXES)
     assert {log for log, *_ in found} == set(rlscheduler.PRINTED)
     names = {name for *_, name in found}
     for printed in rlscheduler.PRINTED.values():
         assert names > {name for name in printed if not name.startswith("RL")}
-    assert len(found) == 2 * len(names)
+    assert len(found) == 3 * len(names)
     for cell in experiment.cells:
         scenario, name = cell.scenario, cell.labels[SCHEDULER]
+        (group,) = scenario.system.groups
+        assert group.count == (128 if cell.labels[LOG] == "SDSC-SP2" else 256)
         assert cell.labels[LOG] in scenario.trace.path
         (window,) = scenario.trace.transforms
         assert (window.skip, window.jobs, cell.labels[WINDOW]) == (1981, 1024, "1981")

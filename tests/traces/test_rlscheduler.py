@@ -1,6 +1,7 @@
-"""Reruns the figures of docs/rlscheduler.md on the two logs, and the paper's to all its digits."""
+"""Reruns the figures of docs/rlscheduler.md on three logs, and the paper's to all its digits."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from hpcsched.dispatching.rules.orders import KeyOrder
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.studies.study_files import read_experiment
 from rlscheduler import PAGE
+from rlscheduler_log import LOG as SDSC_SP2
+from rlscheduler_log import main as write_log
 from tests.builders import alike, parts
 from tests.docs.pages import ROOT, tables
 from tests.real_traces import trace
@@ -24,7 +27,10 @@ SCENARIO = ROOT / "scenarios" / "lublin-1-easy.yaml"
 EXPERIMENT = ROOT / "experiments" / "rlscheduler.yaml"
 LOGS = sorted(PRINTED)
 WINDOWS = (1981, 2756, 4299, 8850, 3316, 2714, 5228, 7762, 4022, 7085)
-PROCESSORS = 256
+PROCESSORS = {"Lublin-1": 256, "Lublin-2": 256, "SDSC-SP2": 128}
+FIRST_JOBS = {"Lublin-1": 8851, "Lublin-2": 8851, "SDSC-SP2": 8861}
+"""Number of the first job of the window that 8,850 jobs come before."""
+
 QUICK = {
     "FCFS+backfill": "{name: list, option: committed-backfill}",
     "SJF+backfill": "{name: list, option: committed-backfill, order: {name: sjf, ties: arrival}}",
@@ -34,10 +40,22 @@ QUICK = {
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _logs() -> None:
-    """Skip all of this where the logs are not at hand."""
-    for log in LOGS:
-        trace(f"{log}.swf.gz")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return the folder of SDSC-SP2 as the paper's program reads it; skip without the logs."""
+    for log in ("Lublin-1.swf.gz", "Lublin-2.swf.gz"):
+        trace(log)
+    out = tmp_path_factory.mktemp("logs")
+    assert write_log([str(trace(SDSC_SP2).parent), str(out)]) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HPCSCHED_RLSCHEDULER_LOGS", str(out))
+        yield out
+
+
+def window(folder: Path, log: str, skip: int) -> list[str]:
+    """Return the settings of a window of a log, in the scenario of Lublin-1."""
+    path = folder / f"{log}.swf" if log == "SDSC-SP2" else trace(f"{log}.swf.gz")
+    count = f"system.groups[0].count={PROCESSORS[log]}"
+    return [f"trace.path={path}", count, f"trace.transforms[0].skip={skip}"]
 
 
 def shown(log: str) -> Mapping[str, Mapping[str, str]]:
@@ -48,11 +66,11 @@ def shown(log: str) -> Mapping[str, Mapping[str, str]]:
 
 
 @pytest.mark.parametrize("log", LOGS)
-def test_a_window(log: str) -> None:
+def test_a_window(folder: Path, log: str) -> None:
     """One window of each log comes to the figures on the page."""
-    where = [f"trace.path={trace(f'{log}.swf.gz')}", "trace.transforms[0].skip=8850"]
+    where = window(folder, log, 8850)
     workload = hpcsched.read_workload(hpcsched.load_scenario(SCENARIO, where))
-    assert [workload.jobs[0].job.job_id, len(workload.jobs)] == [8851, 1024]
+    assert [workload.jobs[0].job.job_id, len(workload.jobs)] == [FIRST_JOBS[log], 1024]
     for name, dispatcher in QUICK.items():
         scenario = hpcsched.load_scenario(SCENARIO, [*where, f"dispatcher={dispatcher}"])
         replay = hpcsched.replay(scenario, workload)
@@ -77,7 +95,8 @@ def test_the_experiment() -> None:
         if name in ("FCFS", "SJF", "F1"):
             assert f"{mean:.2f}" == f"{printed:.2f}", (log, name)
         elif name.removesuffix(BACKFILLED) in ("FCFS", "SJF", "F1"):
-            assert mean == pytest.approx(printed, rel=0.0015), (log, name)
+            allowed = 0.006 if log == "SDSC-SP2" else 0.0015
+            assert mean == pytest.approx(printed, rel=allowed), (log, name)
 
 
 def wfp3(job: Any) -> Any:
@@ -99,17 +118,23 @@ def as_integer(key: Any) -> Any:
 @pytest.mark.slow
 @pytest.mark.parametrize("log", LOGS)
 @pytest.mark.parametrize(("name", "key"), [("WFP3", wfp3), ("UNICEP", unicep)])
-def test_the_wait_of_the_paper(log: str, name: str, key: Callable[[Any], Any]) -> None:
-    """With it, WFP3 and UNICEP without backfilling are the paper's."""
+def test_the_wait_of_the_paper(
+    folder: Path, log: str, name: str, key: Callable[[Any], Any]
+) -> None:
+    """With it, WFP3 and UNICEP without backfilling are the paper's.
+
+    One job of SDSC-SP2 has a request of −1 s in the paper's program, which moves both by 0.2 %.
+    """
     given = {"uniform_request": (1,), "predictor": RequestedTime()}
-    system, slowdowns = alike(PROCESSORS, core=1), []
+    system, slowdowns = alike(PROCESSORS[log], core=1), []
     for skip in WINDOWS:
-        where = [f"trace.path={trace(f'{log}.swf.gz')}", f"trace.transforms[0].skip={skip}"]
-        jobs = hpcsched.read_workload(hpcsched.load_scenario(SCENARIO, where)).jobs
+        where = hpcsched.load_scenario(SCENARIO, window(folder, log, skip))
+        jobs = hpcsched.read_workload(where).jobs
         submitted = {job.job_id: job.submit_time for job, _ in jobs}
         dispatcher = list_rule(KeyOrder(key), "committed", FirstFit())
         told = by_the_core(parts(system, dispatcher, **given), jobs, batch=len(jobs))
         number, start, end = np.array([left[:3] for left in told.jobs], dtype=np.int64).T
         response = end - np.array([submitted[one] for one in number.tolist()])
         slowdowns.append(np.maximum(1, response / np.maximum(end - start, 10)).mean())
-    assert f"{np.mean(slowdowns):.2f}" == f"{PRINTED[log][name]:.2f}"
+    allowed = 0.002 if log == "SDSC-SP2" else 5e-3 / PRINTED[log][name]
+    assert np.mean(slowdowns) == pytest.approx(PRINTED[log][name], rel=allowed)

@@ -1,4 +1,4 @@
-"""What table V of Zhang, Dai, He, Bao and Xie (RLScheduler, SC 2020) prints of two of its logs.
+"""What table V of Zhang, Dai, He, Bao and Xie (RLScheduler, SC 2020) prints of three of its logs.
 
 The figures are mean bounded slowdowns (`tau` = 10 s), each the mean over ten windows.
 """
@@ -39,6 +39,20 @@ PRINTED: Mapping[str, Mapping[str, float]] = {
         "SJF+backfill": 91.99,
         "F1+backfill": 148.25,
         "RL+backfill": 118.79,
+    },
+    "SDSC-SP2": {
+        "FCFS": 1727.54,
+        "WFP3": 3000.88,
+        "UNICEP": 1848.45,
+        "SJF": 2680.55,
+        "F1": 1232.06,
+        "RL": 466.44,
+        "FCFS+backfill": 1595.12,
+        "WFP3+backfill": 1083.12,
+        "UNICEP+backfill": 548.01,
+        "SJF+backfill": 2167.84,
+        "F1+backfill": 1098.22,
+        "RL+backfill": 397.82,
     },
 }
 """What is printed, by log and label."""
