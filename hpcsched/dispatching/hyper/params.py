@@ -6,17 +6,19 @@ from pydantic import Field, model_validator
 
 from hpcsched.parameters import Listed, Params, Selects
 
-ORDERS = ("fcfs", "spf", "sjf", "saf", "laf", "ljf")
-"""The queue orders of the portfolio."""
-
 # Where units are counted, nodes play no part in when jobs start, and the first ones are found
 # soonest.
 PORTFOLIO: tuple[Any, ...] = (
     {"name": "order-search", "allocator": "first-fit"},
-    *({"name": "list", "option": "backfill", "order": order} for order in ORDERS),
-    *({"name": "easy", "order": order} for order in ORDERS),
-    *({"name": "easy", "backfill_order": order} for order in ("sjf", "saf")),
-    *({"name": "list", "option": "greedy", "order": order} for order in ("spf", "sjf", "saf")),
+    *({"name": "list", "order": order} for order in ("fcfs", "spf", "sjf", "saf", "laf")),
+    *({"name": "list", "option": "greedy", "order": order} for order in ("spf", "saf")),
+    *({"name": "easy", "order": order} for order in ("fcfs", "spf", "sjf", "saf")),
+    {"name": "easy", "backfill_order": "sjf"},
+    *(
+        {"name": rule, "order": {"name": order, "run_times": "expected"}}
+        for rule in ("list", "easy")
+        for order in ("spf", "sjf", "saf")
+    ),
 )
 """The dispatchers that are chosen from if nothing is said."""
 
