@@ -7,7 +7,7 @@ a portfolio are compared by the objective.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from math import inf
+from math import inf, sqrt
 from operator import lt
 from typing import Any, NamedTuple, Protocol
 
@@ -36,9 +36,6 @@ NOT_YET = -1
 
 BLOCKS = 16
 """Number of blocks of jobs, each of which may be left out when members are compared."""
-
-GROWTH = 0.5
-"""The past is replayed anew when so many jobs have come, as a share of those replayed last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,13 +150,14 @@ def scores_of(objective: Objective, jobs: PastJobs, starts: IntArray) -> Scores:
     return [score(objective, jobs, starts), *without]
 
 
-def better(scores: Sequence[Scores], present: int, least_gain: float) -> int | None:
+def better(scores: Sequence[Scores], present: int, hysteresis: float, jobs: int) -> int | None:
     """Return the best of the members that are better than the present one, if any is.
 
-    It has to be better by a share of the objective over all jobs, and whichever block is left out:
-    differences come from few bursts, and the jobs of one burst say as little as one job.
+    It has to be better by a share of the objective that falls as chance does, `hysteresis` over the
+    root of the number of jobs, over all of them and whichever block is left out: differences come
+    from few bursts, and the jobs of one burst say as little as one job.
     """
-    enough = [(1 - least_gain) * value for value in scores[present]]
+    enough = [(1 - hysteresis / sqrt(jobs)) * value for value in scores[present]]
     able = [k for k, one in enumerate(scores) if all(map(lt, one, enough))]
     return min(able, key=lambda k: scores[k][0], default=None)
 
@@ -185,8 +183,8 @@ class Member(NamedTuple):
 class Hyper:
     """Replays the past under a portfolio, and has the member decide that would have served best.
 
-    The past is replayed whenever it has grown by a share, one member a round, so that all replays
-    take a small multiple of what one replay of all jobs does under each member.
+    The past is replayed whenever as many jobs have come as were replayed, one member a round, so
+    that all replays take less than two of all jobs do under each member.
     """
 
     def __init__(
@@ -242,12 +240,12 @@ class Hyper:
         starts = self._rehearsal.starts(choice, jobs.columns)
         self._scores.append(scores_of(self._objective, jobs, starts))
         if len(self._scores) == len(self._members):
-            self._replayed, self._next_at = None, self._past.seen + GROWTH * len(jobs)
+            self._replayed, self._next_at = None, self._past.seen + len(jobs)
             self._move(len(jobs))
 
     def _move(self, jobs: int) -> None:
         """Move to the member that served best, if by enough."""
-        to = better(self._scores, self._present, self._params.least_gain)
+        to = better(self._scores, self._present, self._params.hysteresis, jobs)
         if to is not None:
             value, before = (f"{np.round(self._scores[k][0], 5):.5g}" for k in (to, self._present))
             label = self._members[self._present].label

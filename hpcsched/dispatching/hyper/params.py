@@ -35,17 +35,17 @@ class HyperParams(Params):
         description="Portfolio: the dispatchers to choose from; the first one begins.",
     )
     least_jobs: int = Field(
-        256, ge=1, description="Number of submitted jobs from which on the past is replayed."
+        500, ge=1, description="Number of submitted jobs from which on the past is replayed."
     )
     memory: int = Field(
         10_000, ge=1, description="Number of jobs, the last submitted ones, that are replayed."
     )
-    least_gain: float = Field(
-        0.02,
+    hysteresis: float = Field(
+        4,
         ge=0,
-        lt=1,
-        description="Relative gain in the objective from which on another dispatcher takes over,"
-        " whichever sixteenth of the replayed jobs is left out.",
+        description="Relative gain in the objective, times the square root of the number of"
+        " replayed jobs, from which on another dispatcher takes over, whichever sixteenth of the"
+        " jobs is left out.",
     )
 
     @model_validator(mode="after")

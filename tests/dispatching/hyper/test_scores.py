@@ -41,18 +41,18 @@ def test_a_member_must_be_better_whichever_block_is_left_out() -> None:
     With one more job like that it is: the least gain, without the third, is 14 s against 11.5 s.
     """
     assert waits(0, 9, 48, 0) == [57 / 4, 57 / 3, 48 / 3, 9 / 3, 57 / 3]
-    assert better([waits(0, 9, 48, 0), waits(0, 19, 8, 0)], 0, 0) is None
+    assert better([waits(0, 9, 48, 0), waits(0, 19, 8, 0)], 0, 0, 4) is None
     longer = [waits(0, 9, 48, 47, 0), waits(0, 29, 8, 17, 0)]
-    assert better(longer, 0, 0) == 1
-    assert better(longer, 0, 0.17) == 1
-    assert better(longer, 0, 0.18) is None, "11.5 / 14 is 0.821"
-    assert better(longer, 1, 0) is None
+    assert better(longer, 0, 0, 5) == 1
+    assert better(longer, 0, 0.34, 4) == 1
+    assert better(longer, 0, 0.36, 4) is None, "11.5 / 14 is 0.821, and 1 − 0.36 / √4 is 0.82"
+    assert better(longer, 1, 0, 5) is None
 
 
 def test_of_equal_scores_the_first_member_wins() -> None:
     """Members that would have served alike are not changed for each other either."""
-    assert better([[100], [10], [10]], 0, 0) == 1
-    assert better([[100], [10], [10]], 2, 0) is None
+    assert better([[100], [10], [10]], 0, 0, 1) == 1
+    assert better([[100], [10], [10]], 2, 0, 1) is None
 
 
 def test_there_are_sixteen_blocks_at_most() -> None:
