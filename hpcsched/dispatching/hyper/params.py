@@ -41,7 +41,7 @@ class HyperParams(Params):
         10_000, ge=1, description="Number of jobs, the last submitted ones, that are replayed."
     )
     hysteresis: float = Field(
-        4,
+        20,
         ge=0,
         description="Relative gain in the objective, times the square root of the number of"
         " replayed jobs, from which on another dispatcher takes over, whichever sixteenth of the"
