@@ -307,7 +307,7 @@ def test_changing_log(read):
 def test_switching(read):
     """Members are run once for all objectives, and are those of every portfolio."""
     experiment = read("switching")
-    assert len(experiment.cells) == 7 * 2 * 3 * (8 + 4 * 5)
+    assert len(experiment.cells) == 7 * 2 * 3 * (8 + 4 * 4)
     settings = {cell.labels["dispatcher"]: cell.scenario.dispatcher for cell in experiment.cells}
     members = [one for one in settings.values() if one.plugin_name != "hyper"]
     for one in settings.values():
