@@ -186,7 +186,7 @@ public:
     /// its area. That times the weight that waits on average is what the job costs the others; it is
     /// held while this is more than `hold` times what it has to bear itself, its weight times its
     /// response time so far. Only jobs that are expected to run as long as predicted are held, and
-    /// none if nothing runs.
+    /// none if nothing runs. All jobs must ask for the same of a node.
     int64_t hold_large()
     {
         const int64_t count = state_.counters.queued, now = state_.now();
@@ -345,7 +345,9 @@ void hold_search_round(State& state, bool explains)
     const View<int64_t> queue = state.queue.first(count);
     const Numbers arrived(queue.begin(), queue.end());
     SearchRound round(state);
-    const int64_t held = fitting < count ? round.hold_large() : 0;
+    // Elsewhere others may wait for what the job does not take.
+    const bool alike = !state.by_node || counted;
+    const int64_t held = fitting < count && alike ? round.hold_large() : 0;
     state.counters.queued -= held;
     round.arrange(counted, fitting < count);
     const int64_t at = start_in_order(state);

@@ -307,10 +307,11 @@ def test_a_job_that_costs_the_others_too_much_is_held() -> None:
     nothing runs.
     """
     header = "job_id units run_time submit_time start_time\n"
+    unlike = "job_id core run_time submit_time start_time\n"
     running, short = "9 2 99000 99000 99000\n", "2 3 10 100000 -\n3 3 10 100000 -\n"
 
-    def started(rows: str, hold: float = 10.0) -> list[int]:
-        problem = make_problem(make_system(4, core=1), header + rows, now=100_000)
+    def started(rows: str, hold: float = 10.0, nodes: int = 4) -> list[int]:
+        problem = make_problem(make_system(nodes, core=4 // nodes), rows, now=100_000)
         dispatcher = order_search(BoundedSlowdown(10), SurrogateParams(hold=hold))
         decision = dispatcher.dispatch(problem._replace(explain=True))
         (reason,) = [reason for reason in decision.reasons if reason.job_id == 1]
@@ -318,12 +319,14 @@ def test_a_job_that_costs_the_others_too_much_is_held() -> None:
         return [start.job_id for start in decision.starts]
 
     long = "1 2 400 100000 -\n"
-    assert started(running + long + short) == []
-    assert started(running + long + short, 50.0) == [1]
-    assert started(running + long + short, 0.0) == [1]
-    assert started(running + "1 2 400 98000 -\n" + short) == [1]
-    assert started(running + long) == [1]
-    assert started(long + short) == [2]  # with job 3 after it, and job 1 after that
+    assert started(header + running + long + short) == []
+    assert started(header + running + long + short, 50.0) == [1]
+    assert started(header + running + long + short, 0.0) == [1]
+    assert started(header + running + "1 2 400 98000 -\n" + short) == [1]
+    assert started(header + running + long) == [1]
+    assert started(header + long + short) == [2]  # with job 3 after it, and job 1 after that
+    # Where they ask for unlike units, jobs 2 and 3 may wait for what job 1 does not take.
+    assert started(unlike + running + long + short, nodes=1) == [1]
 
 
 def test_what_suits_an_objective() -> None:
