@@ -7,6 +7,7 @@ available to planners if all of its terms are. `summary.json` has the metrics in
 they stand here.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
@@ -71,13 +72,13 @@ class _OfJobs:
 
 
 @dataclass(frozen=True)
-class _OfTerm(_OfJobs):
+class _OfTerm(_OfJobs, ABC):
     """A figure that is one term of the core."""
 
     @property
+    @abstractmethod
     def cost_term(self) -> CostTerm:
         """The term."""
-        raise NotImplementedError
 
     @property
     def cost_terms(self) -> CostTerms:

@@ -38,7 +38,7 @@ def surrogate_of(objective: Objective) -> SurrogateParams:
 
 
 class CarriedSearch:
-    """What the search knows of earlier rounds, and the costs of objectives unknown to the core."""
+    """Memory of the search from round to round, and costs of objectives unknown to the core."""
 
     def __init__(self, objective: SearchObjective | None) -> None:
         self._objective = objective

@@ -124,7 +124,7 @@ class CarriedBackfill:
 
 
 class Carried(Protocol):
-    """What a rule knows of earlier rounds, where each round is a problem of its own."""
+    """Memory of a rule from round to round, where each round is a problem of its own."""
 
     def write(self, filled: ProblemState) -> None:
         """Write it into the core before a round."""
