@@ -174,7 +174,7 @@ def cost_terms_of(objective: object) -> CostTerms | None:
 
 
 def cost_of_term(term: CostTerm, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-    """Return the cost of planned starts in a term; the constant part is that of response times."""
+    """Return the cost of planned starts in a term, by response times."""
     times, waits = run_times(jobs), wait_times(jobs, now)
     if term.weight == Weight.AREA:
         # Areas are Python integers without a bound, so each is converted by itself.
