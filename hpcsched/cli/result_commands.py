@@ -43,6 +43,7 @@ class Shown(StrEnum):
     LOAD = "load"
     DECISION_TIME = "decision-time"
     CPU_MEMORY = "cpu-memory"
+    FIDELITY = "fidelity"
     ALL = "all"
 
 

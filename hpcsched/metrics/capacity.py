@@ -84,6 +84,12 @@ def time_quantile(course: OverTime, percent: int) -> float | None:
     return float(course.levels[order][np.searchsorted(upto, max(rank, 1))])
 
 
+def means_between(course: OverTime, edges: FloatColumn) -> FloatColumn:
+    """Return the mean of a time series between each two edges within its span, in s, `[B]`."""
+    upto = np.concatenate(([0.0], np.cumsum(course.levels * course.seconds)))
+    return np.asarray(np.diff(np.interp(edges, course.instants, upto)) / np.diff(edges))
+
+
 def binned(course: OverTime, bins: int) -> tuple[FloatColumn, FloatColumn, FloatColumn]:
     """Return the means and maxima of a time series over equal spans of time.
 
@@ -100,8 +106,7 @@ def binned(course: OverTime, bins: int) -> tuple[FloatColumn, FloatColumn, Float
     if len(course.levels) <= bins:
         return course.instants.astype(np.float64), course.levels, course.levels
     edges = np.linspace(float(course.instants[0]), float(course.instants[-1]), bins + 1)
-    upto = np.concatenate(([0.0], np.cumsum(course.levels * course.seconds)))
-    means = np.diff(np.interp(edges, course.instants, upto)) / np.diff(edges)
+    means = means_between(course, edges)
     # A span's maximum is over the levels that begin in it, and the one that it begins with.
     first = np.searchsorted(course.instants, edges[:-1], side="right") - 1
     after = np.searchsorted(course.instants[:-1], edges[1:], side="left")

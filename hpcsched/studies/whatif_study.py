@@ -16,7 +16,14 @@ from hpcsched.metrics.column_sums import (
     paired_mean,
 )
 from hpcsched.metrics.metric import Column
-from hpcsched.report.compared_study import QUANTITIES, JobTimes, by_submission, read_job_times
+from hpcsched.report.compared_study import (
+    QUANTITIES,
+    ComparedStudy,
+    JobTimes,
+    by_submission,
+    read_job_times,
+)
+from hpcsched.report.fidelity import Fidelity, known_fidelity
 from hpcsched.report.job_breakdown import (
     TITLES,
     JobAttributes,
@@ -209,12 +216,15 @@ class WhatIfStudy(NamedTuple):
         Variants by ascending objective; those in which no job ran come last.
     failed
         Names of the variants without a run.
+    fidelity
+        Agreement of the base with its log, or the reason why it is unknown.
     """
 
     scenario: str
     base: Variant
     variants: Sequence[Variant]
     failed: Sequence[str]
+    fidelity: Fidelity | str = "unknown"
 
     @property
     def objective(self) -> str:
@@ -228,7 +238,8 @@ def read_study(read: Experiment, folder: ExperimentFolder) -> WhatIfStudy:
         message = f"the base scenario {read.scenario!r} has no run; nothing can be compared"
         raise InputError(Finding("no-base", message))
     found: list[Variant] = []
-    for one in open_study([folder.path]).runs:
+    opened = open_study([folder.path])
+    for one in opened.runs:
         name = one.run.manifest.scenario
         outcomes = JobOutcomes(read_job_times(one), read_schedule(one, None).attributes)
         base = found[0].outcomes if found else outcomes
@@ -238,7 +249,8 @@ def read_study(read: Experiment, folder: ExperimentFolder) -> WhatIfStudy:
     names = {one.name for one in found}
     failed = [cell.name for cell in read.cells if cell.name not in names]
     ranked = sorted(found[1:], key=lambda one: (one.value is None, one.value or 0.0))
-    return WhatIfStudy(read.scenario, found[0], ranked, failed)
+    known = known_fidelity(ComparedStudy(opened))
+    return WhatIfStudy(read.scenario, found[0], ranked, failed, known)
 
 
 def verdict_lines(study: WhatIfStudy) -> Iterator[str]:
@@ -267,6 +279,8 @@ def verdict_lines(study: WhatIfStudy) -> Iterator[str]:
         )
     if study.failed:
         yield f"Not replayed, for an error: {', '.join(study.failed)}."
+    if not isinstance(study.fidelity, str):
+        yield from study.fidelity.lines()
 
 
 def _percent(value: float, ours: float) -> float:

@@ -16,6 +16,7 @@ from markupsafe import Markup
 from hpcsched.audit.auditing import audit_directory
 from hpcsched.errors import HpcschedError
 from hpcsched.report.compared_study import ComparedStudy
+from hpcsched.report.fidelity import known_fidelity
 from hpcsched.report.figures.chart_parts import Chart, Figure, description
 from hpcsched.report.figures.run_figures import (
     box_figure,
@@ -138,6 +139,7 @@ def write_page(found: StudyComparison, verdicts: Mapping[str, Verdict], *, title
     """Return the page of a study as HTML, the same for the same runs."""
     compared, study = found.study, found.study.study
     configurations = study.configurations
+    known = known_fidelity(compared)
     # Described first: a damaged file ends the command before the page is begun.
     figures = list(page_figures(compared))
     others = [TABLES[name](compared) for name in TABLES]
@@ -145,7 +147,10 @@ def write_page(found: StudyComparison, verdicts: Mapping[str, Verdict], *, title
         "report.html",
         title=title,
         runs=[_about(one, study.labels, verdicts[one.name]) for one in study.runs],
-        answer=answer(compared, not_ok(verdicts), found.comparison),
+        answer=[
+            *answer(compared, not_ok(verdicts), found.comparison),
+            *(() if isinstance(known, str) else known.lines()),
+        ],
         configurations=study.configuration_labels,
         warnings=found.warnings,
         tables=[

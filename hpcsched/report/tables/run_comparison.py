@@ -178,16 +178,21 @@ def compare_runs(
     return Comparison(tuple(columns), base, tuple(rows), place, tuple(warnings), log)
 
 
+def are_apart(one: float, other: float) -> bool:
+    """Return whether mean waits, in seconds, differ by more than a factor of 2 and a minute."""
+    short, long = sorted((one, other))
+    return long > _FAR * short and long - short > _FAR_SECONDS
+
+
 def far_apart(name: str, there: float | None, runs: Sequence[float | None]) -> Iterator[str]:
     """Yield a warning if mean waits, in seconds, are far longer or less in the log."""
     waits = [wait for wait in runs if wait is not None]
     if there is None or not waits:
         return
     nearest = min(waits, key=lambda wait: abs(wait - there))
-    short, long = sorted((nearest, there))
     # Runs on both sides of the log are not far from it.
     beside = min(waits) <= there <= max(waits)
-    if not beside and long > _FAR * short and long - short > _FAR_SECONDS:
+    if not beside and are_apart(nearest, there):
         why = (
             "the site may have had fewer nodes, outages, limits, partitions or priorities that"
             " the scenario does not declare, or the log lacks jobs"

@@ -30,6 +30,7 @@ from hpcsched.report.compared_study import (
     load_series,
     percentiles,
 )
+from hpcsched.report.fidelity import POPULATION, fidelity_table, known_fidelity
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.report_table import Cell, Table, duration_text, titled
 from hpcsched.report.tables.run_comparison import (
@@ -342,7 +343,16 @@ def _ranks(values: FloatColumn) -> FloatColumn:
     return np.asarray(less + (equal + 1) / 2, np.float64)
 
 
-_FUNCTIONS = (distribution, paired, replicas, ranks, load, decision_time, cpu_memory)
+def fidelity(compared: ComparedStudy) -> Table:
+    """Return the waits of the baseline and of its log; without rows if the log records none."""
+    found = known_fidelity(compared)
+    if isinstance(found, str):
+        notes = (POPULATION, f"Not known: {found}")
+        return Table(("class",), (), "fidelity", "Waits of the log", notes)
+    return fidelity_table(found)
+
+
+_FUNCTIONS = (distribution, paired, replicas, ranks, load, decision_time, cpu_memory, fidelity)
 
 
 def _labelled(function: Callable[[ComparedStudy], Table]) -> Callable[[ComparedStudy], Table]:

@@ -10,6 +10,7 @@ Source: the manual page `sacct` of SchedMD; a `core` here is a CPU in Slurm's te
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 
 from hpcsched.errors import Finding, InputError, Place
@@ -18,9 +19,9 @@ from hpcsched.workload.readers.accounting_log import (
     AccountingLogSource,
 )
 from hpcsched.workload.readers.log_source import Block, Record
-from hpcsched.workload.readers.policies import SetAsideError
+from hpcsched.workload.readers.policies import SetAsideError, UnusableError
 from hpcsched.workload.trace_calendar import ZONE_NAME, time_zone
-from hpcsched_slurm.logs.local_clock import LocalClock
+from hpcsched_slurm.logs.local_clock import LocalClock, NoZoneError
 from hpcsched_slurm.logs.sacct_rows import Row, SacctRows, parse_job_id, what_it_is
 from hpcsched_slurm.params import SlurmSacctParams
 from hpcsched_slurm.syntax.gres import (
@@ -71,6 +72,8 @@ class SlurmSacctSource(AccountingLogSource):
         self._counted = {what: columns[::order] for what, columns in _COLUMNS.items()}
         self._gres: dict[str, None] = {}
         self._check_columns()
+        if self._zone is None:
+            self._check_zone()
 
     @property
     def comments(self) -> list[str]:
@@ -209,6 +212,20 @@ class SlurmSacctSource(AccountingLogSource):
                     Place(str(self.text_lines.path), self._rows.header_line),
                 )
             )
+
+    def _check_zone(self) -> None:
+        """Raise InputError if the first time in the dump is a local one: no zone is named."""
+        with closing(self._rows.records()) as lines:
+            for number, line in lines:
+                try:
+                    self._clock.instant(self._rows.row(line)["submit"])
+                except NoZoneError as error:
+                    place = Place(str(self._rows.path), number)
+                    finding = Finding("missing-time-zone", str(error), place)
+                    raise InputError(finding) from None
+                except (UnusableError, ValueError):
+                    continue
+                return
 
 
 def _requested_time(row: Row) -> int | None:
