@@ -7,8 +7,7 @@ a portfolio are compared by the objective.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from math import inf, sqrt
-from operator import lt
+from math import inf
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -34,8 +33,8 @@ BoolArray = npt.NDArray[np.bool_]
 NOT_YET = -1
 """The start of a job that has not started, and the end of one that has not ended."""
 
-BLOCKS = 16
-"""Number of blocks of jobs, each of which may be left out when members are compared."""
+BLOCKS = 32
+"""Number of blocks of jobs, each of which is left out in turn when members are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,15 +149,17 @@ def scores_of(objective: Objective, jobs: PastJobs, starts: IntArray) -> Scores:
     return [score(objective, jobs, starts), *without]
 
 
-def better(scores: Sequence[Scores], present: int, hysteresis: float, jobs: int) -> int | None:
+def better(scores: Sequence[Scores], present: int, least_t: float) -> int | None:
     """Return the best of the members that are better than the present one, if any is.
 
-    It has to be better by a share of the objective that falls as chance does, `hysteresis` over the
-    root of the number of jobs, over all of them and whichever block is left out: differences come
-    from few bursts, and the jobs of one burst say as little as one job.
+    The gain has to be more than `least_t` standard errors. The standard error is the jackknife's,
+    by the gains without each block: differences come from few bursts, and the jobs of one burst say
+    as little as one job.
     """
-    enough = [(1 - hysteresis / sqrt(jobs)) * value for value in scores[present]]
-    able = [k for k, one in enumerate(scores) if all(map(lt, one, enough))]
+    gains = np.array(scores[present]) - np.array(scores)
+    without = gains[:, 1:]
+    errors = np.sqrt((without.shape[1] - 1) * without.var(axis=1))
+    able = np.flatnonzero(gains[:, 0] > least_t * errors).tolist()
     return min(able, key=lambda k: scores[k][0], default=None)
 
 
@@ -183,8 +184,8 @@ class Member(NamedTuple):
 class Hyper:
     """Replays the past under a portfolio, and has the member decide that would have served best.
 
-    The past is replayed whenever as many jobs have come as were replayed, one member a round, so
-    that all replays take less than two of all jobs do under each member.
+    The past is replayed whenever twice as many jobs have come as were replayed, one member a round,
+    so that all replays take less than one of all jobs does under each member.
     """
 
     def __init__(
@@ -240,12 +241,12 @@ class Hyper:
         starts = self._rehearsal.starts(choice, jobs.columns)
         self._scores.append(scores_of(self._objective, jobs, starts))
         if len(self._scores) == len(self._members):
-            self._replayed, self._next_at = None, self._past.seen + len(jobs)
+            self._replayed, self._next_at = None, self._past.seen + 2 * len(jobs)
             self._move(len(jobs))
 
     def _move(self, jobs: int) -> None:
         """Move to the member that served best, if by enough."""
-        to = better(self._scores, self._present, self._params.hysteresis, jobs)
+        to = better(self._scores, self._present, self._params.least_t)
         if to is not None:
             value, before = (f"{np.round(self._scores[k][0], 5):.5g}" for k in (to, self._present))
             label = self._members[self._present].label

@@ -32,7 +32,7 @@ def write_scenario(folder: Path, portfolio: str = PORTFOLIO, more: str = "") -> 
         "dispatcher:\n"
         "  name: hyper\n"
         "  least_jobs: 5\n"
-        "  hysteresis: 0.2\n"
+        "  least_t: 0.9\n"
         f"  portfolio: {portfolio}\n"
         f"{more}"
         "objective: wait_time\n"

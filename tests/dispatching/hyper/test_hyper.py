@@ -105,7 +105,7 @@ def hyper(
     members = [
         Member(Chosen(name), name, context.make("dispatcher", Chosen(name))) for name in ORDERS
     ]
-    params = HyperParams(**{"least_jobs": 5, "hysteresis": 0.2, **more})
+    params = HyperParams(**{"least_jobs": 5, "least_t": 0.9, **more})
     return Hyper(members, rehearsal or Rehearsals(context), context.objective, params), context
 
 
@@ -120,8 +120,8 @@ def test_a_move_by_hand() -> None:
     At 50 there are five. Starts by arrival: 0, 10, and 110, 120 and 130, which count as 50; so
     waits are 0, 9, 48, 47, 0: 104 / 5 = 20.8 on average. By run time, which is replayed in the next
     round, at 110, of what was known at 50: 0, 30 for job 2, 10 and 20 for jobs 3 and 4, and 130,
-    which counts as 50; waits 0, 29, 8, 17, 0: 54 / 5 = 10.8. The least gain is that without job 3,
-    as in `test_scores`, of 17.9 %. So the shortest job, the fifth, is the first when job 2 ends.
+    which counts as 50; waits 0, 29, 8, 17, 0: 54 / 5 = 10.8. The gain is 0.91 standard errors, as
+    in `test_scores`. So the shortest job, the fifth, is the first when job 2 ends.
     """
     system = alike(1, core=1)
     dispatcher, _ = hyper(system)
@@ -134,8 +134,8 @@ def test_a_move_by_hand() -> None:
 
 
 def test_a_gain_that_is_not_enough() -> None:
-    """It would have to be 0.41 / √5, 18.3 %, and is 17.9 %."""
-    dispatcher, _ = hyper(alike(1, core=1), hysteresis=0.41)
+    """It would have to be 0.92 standard errors, and is 0.91."""
+    dispatcher, _ = hyper(alike(1, core=1), least_t=0.92)
     recorder = replay(alike(1, core=1), dispatcher, SERIAL, followers=[dispatcher])
     assert recorder.start_times == {1: 0, 2: 10, 3: 110, 4: 120, 5: 130}
     assert len(moves(recorder.rounds)) == 1
@@ -173,30 +173,30 @@ def test_one_member_is_replayed_in_a_round_and_a_move_can_be_taken_back() -> Non
 
     At 50 there are five jobs, which are replayed under EASY, and at 60 under the other. Of those
     that start 100 s later all count as if they started at 50: 40 + 30 + 20 + 10 + 0 s of waiting,
-    20 on average. At 60 there are six jobs, and the next replays are of eleven, 6 + 5. By those
-    EASY is better: 0 against (100 + 90 + … + 0) / 11 = 50.
+    20 on average. At 60 there are six jobs, and the next replays are of 16, 6 + 2 · 5. By those
+    EASY is better: 0 against (6 · 100 + 90 + … + 0) / 16 = 65.625.
     """
     rehearsal = Scripted({5: "sjf"})
     dispatcher, _ = hyper(alike(1, core=1), rehearsal=rehearsal)
-    jobs = [traced(k, 10 * k, 1, 5) for k in range(1, 13)]
+    jobs = [traced(k, 10 * k, 1, 5) for k in range(1, 18)]
     recorder = replay(alike(1, core=1), dispatcher, jobs, followers=[dispatcher])
     assert rehearsal.asked == [
-        (name, list(range(1, last + 1))) for last in (5, 11) for name in ("easy", "sjf")
+        (name, list(range(1, last + 1))) for last in (5, 16) for name in ("easy", "sjf")
     ]
     assert moves(recorder.rounds)[1:] == [
         (60, "sjf", "0 against 20 of easy over 5 jobs"),
-        (120, "easy", "0 against 50 of sjf over 11 jobs"),
+        (170, "easy", "0 against 65.625 of sjf over 16 jobs"),
     ]
 
 
 def test_the_last_jobs_count() -> None:
-    """With a memory of four jobs, replays are of four: the last when there are 4, 9 and 14."""
+    """With a memory of four jobs, replays are of four: the last when there are 4, 13 and 22."""
     rehearsal = Scripted({})
     dispatcher, _ = hyper(alike(1, core=1), rehearsal=rehearsal, least_jobs=4, memory=4)
-    jobs = [traced(k, 10 * k, 1, 5) for k in range(1, 16)]
+    jobs = [traced(k, 10 * k, 1, 5) for k in range(1, 24)]
     replay(alike(1, core=1), dispatcher, jobs, followers=[dispatcher])
     asked = [numbers for name, numbers in rehearsal.asked if name == "sjf"]
-    assert asked == [[1, 2, 3, 4], [6, 7, 8, 9], [11, 12, 13, 14]]
+    assert asked == [[1, 2, 3, 4], [10, 11, 12, 13], [19, 20, 21, 22]]
 
 
 @tries(15)
@@ -206,7 +206,7 @@ def test_schedules_are_valid(workload: Any) -> None:
     system, jobs = workload.system, workload.jobs
     results = []
     for _ in range(2):
-        dispatcher, _ = hyper(system, least_jobs=1, hysteresis=0)
+        dispatcher, _ = hyper(system, least_jobs=1, least_t=0)
         recorder = replay(system, dispatcher, jobs, followers=[dispatcher])
         audit_replay(list(recorder.jobs.values()), jobs, system)
         results.append((recorder.start_times, moves(recorder.rounds)))

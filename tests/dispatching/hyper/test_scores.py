@@ -35,30 +35,36 @@ def waits(*seconds: int) -> Scores:
     return scores_of(WaitTime(), PastJobs(columns, ones, 100), np.array(seconds))
 
 
-def test_a_member_must_be_better_whichever_block_is_left_out() -> None:
-    """Of 57 / 4 s and 27 / 4 s the second is less, but not without the third job: 3 s and 19 / 3 s.
+def test_a_member_must_be_better_by_standard_errors() -> None:
+    """The second member gains 0, −20, 40, 30 and 0 s, 10 s on average.
 
-    With one more job like that it is: the least gain, without the third, is 14 s against 11.5 s.
+    Squares of the deviations from it sum up to 2,400 s², so the standard error of the mean is
+    √(2,400 / 4 / 5) = 10.95 s, and the gain is 0.913 of it.
     """
     assert waits(0, 9, 48, 0) == [57 / 4, 57 / 3, 48 / 3, 9 / 3, 57 / 3]
-    assert better([waits(0, 9, 48, 0), waits(0, 19, 8, 0)], 0, 0, 4) is None
-    longer = [waits(0, 9, 48, 47, 0), waits(0, 29, 8, 17, 0)]
-    assert better(longer, 0, 0, 5) == 1
-    assert better(longer, 0, 0.34, 4) == 1
-    assert better(longer, 0, 0.36, 4) is None, "11.5 / 14 is 0.821, and 1 − 0.36 / √4 is 0.82"
-    assert better(longer, 1, 0, 5) is None
+    members = [waits(0, 9, 48, 47, 0), waits(0, 29, 8, 17, 0)]
+    assert better(members, 0, 0.91) == 1
+    assert better(members, 0, 0.92) is None
+    assert better(members, 1, 0) is None
+
+
+def test_a_gain_in_a_single_block_is_one_standard_error() -> None:
+    """However much it is: the deviations are 3/4 and three times 1/4 of it."""
+    members = [waits(0, 0, 4800, 0), waits(0, 0, 0, 0)]
+    assert better(members, 0, 0.99) == 1
+    assert better(members, 0, 1.01) is None
 
 
 def test_of_equal_scores_the_first_member_wins() -> None:
     """Members that would have served alike are not changed for each other either."""
-    assert better([[100], [10], [10]], 0, 0, 1) == 1
-    assert better([[100], [10], [10]], 2, 0, 1) is None
+    assert better([[100, 100], [10, 10], [10, 10]], 0, 1) == 1
+    assert better([[100, 100], [10, 10], [10, 10]], 2, 0) is None
 
 
-def test_there_are_sixteen_blocks_at_most() -> None:
-    """Of 32 jobs two are left out at a time: the last two waited."""
-    scores = waits(*[0] * 30, 8, 8)
-    assert scores == [0.5, *[16 / 30] * 15, 0]
+def test_there_are_32_blocks_at_most() -> None:
+    """Of 64 jobs two are left out at a time: the last two waited."""
+    scores = waits(*[0] * 62, 8, 8)
+    assert scores == [0.25, *[16 / 62] * 31, 0]
 
 
 def test_columns_that_replays_lack() -> None:
