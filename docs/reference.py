@@ -25,6 +25,11 @@ from hpcsched.registration import Plugin
 from hpcsched.runs.columns import JOB_COLUMNS, ROUND_COLUMNS
 from hpcsched.scenario.key_path import mark_of
 from hpcsched.scenario.models import scenario_model
+from hpcsched.scenario.policy_declarations import (
+    AccountDeclaration,
+    LimitsDeclaration,
+    QosDeclaration,
+)
 from hpcsched.scenario.review import RULES
 from hpcsched.studies.study_files import ExperimentDeclaration
 from hpcsched.workload.job import Column
@@ -71,6 +76,9 @@ def make_tables() -> dict[str, str]:
         "experiment": keys_of(ExperimentDeclaration, deep=False),
         **{name: keys_of(model, f"{name}.") for name, model in blocks.items()},
         "partitions": keys_of(partition, "partitions[]."),
+        "qos": keys_of(QosDeclaration, "qos.*.", deep=False),
+        "accounts": keys_of(AccountDeclaration, "accounts.*.", deep=False),
+        "limits": keys_of(LimitsDeclaration, "limits."),
         "outages": keys_of(outages, "outages."),
         **{kind: plugin_tables(registry, kind) for kind in PLUGIN_KINDS},
         "commands": command_sections(),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hpcsched.dispatching.problem import Objective
     from hpcsched.system.system import System
     from hpcsched.workload.site_partitions import Partitions
+    from hpcsched.workload.site_policies import SitePolicies
 
 KINDS = MappingProxyType(
     {
@@ -80,6 +81,10 @@ class Context(Protocol):
     @property
     def partitions(self) -> "Partitions":
         """Partitions of the scenario, maybe none."""
+
+    @property
+    def policies(self) -> "SitePolicies":
+        """QOS and accounts of the scenario, maybe none."""
 
     @property
     def objective(self) -> "Objective":

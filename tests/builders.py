@@ -22,6 +22,7 @@ from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import JobRecord, RoundRecord
+from hpcsched.system.limits import LimitSet, SiteLimits
 from hpcsched.system.system import NodeGroup, Request, System
 from hpcsched.workload.job import Job, TracedJob
 
@@ -34,6 +35,13 @@ ORDERS: Mapping[str, QueueOrder] = {
     "spf": KeyOrder(KEYS["spf"]),
 }
 ALLOCATORS = {"first-fit": FirstFit(), "best-fit": BestFit(), "keep-scarce": KeepScarce()}
+
+
+def per_user(jobs: int | None = None, nodes: int | None = None) -> SiteLimits:
+    """Return limits of the running jobs of each user, and of their nodes; None: no limit."""
+    amounts = {"jobs": jobs, "nodes": nodes}
+    given = {name: amount for name, amount in amounts.items() if amount is not None}
+    return SiteLimits(LimitSet(user=given))
 
 
 class NoObjective:

@@ -30,6 +30,7 @@ from hpcsched.runs.manifest import kept_answers
 from hpcsched.scenario import LoadedScenario, Scenario, load_scenario
 from hpcsched.scenario.choices import Choice, Transformed
 from hpcsched.scenario.key_path import blocks, marks_of
+from hpcsched.scenario.policy_declarations import build_policies
 from hpcsched.scenario.review import not_reproducible
 from hpcsched.scenario.system import build_partitions
 from hpcsched.simulation.observer import Observer
@@ -38,6 +39,7 @@ from hpcsched.system.outages import NO_OUTAGES, Outages
 from hpcsched.system.space import room_for
 from hpcsched.system.system import System
 from hpcsched.workload.site_partitions import Partitions
+from hpcsched.workload.site_policies import SitePolicies
 from hpcsched.workload.trace_source import (
     TraceSource,
     answer_again,
@@ -103,6 +105,11 @@ class Assembly:
     def partitions(self) -> Partitions:
         """Partitions of the scenario, maybe none."""
         return build_partitions(self.scenario.partitions)
+
+    @cached_property
+    def policies(self) -> SitePolicies:
+        """QOS and accounts of the scenario, maybe none."""
+        return build_policies(self.scenario.qos, self.scenario.accounts)
 
     @cached_property
     def outages(self) -> Outages:

@@ -1,9 +1,10 @@
 """Models of a scenario: every key that a user may write, with its default."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
+from itertools import chain
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -39,6 +40,11 @@ from hpcsched.scenario.faults import refusal, refuse_all
 from hpcsched.scenario.key_path import KeyPath, blocks, mark_of
 from hpcsched.scenario.live import LiveSettings, wrong_hosts
 from hpcsched.scenario.outage_declarations import OutagesDeclaration, unknown_nodes
+from hpcsched.scenario.policy_declarations import (
+    DeclaredAccounts,
+    DeclaredQos,
+    build_policies,
+)
 from hpcsched.scenario.system import (
     DeclaredPartitions,
     Includable,
@@ -230,6 +236,16 @@ class Scenario(Params):
         description="Partitions with their own nodes and limits, as of a site's resource manager;"
         " none: every job may run anywhere.",
     )
+    qos: DeclaredQos = Field(
+        default_factory=dict,
+        description="Qualities of service by queue number, or by name where the trace has names:"
+        " priorities and limits; none by default.",
+    )
+    accounts: DeclaredAccounts = Field(
+        default_factory=dict,
+        description="Tree of accounts by name: shares, users, usage and limits; without it users"
+        " have no accounts.",
+    )
     outages: OutagesDeclaration | None = Field(
         default=None,
         description="Outages of nodes: maintenance, reservations and failures; none by default.",
@@ -272,6 +288,11 @@ class Scenario(Params):
         groups = {group.name: group.count for group in self.system.groups}
         refuse_all(unknown_groups(self.partitions, list(groups)))
         refuse_all(unknown_resource_types(self))
+        for n, partition in enumerate(self.partitions):
+            if partition.qos is not None and partition.qos not in self.qos:
+                known = ", ".join(map(str, self.qos)) or "none"
+                message = f"there is no QOS {partition.qos!r}; there are: {known}"
+                refuse_all([refusal("unknown-qos", message, at=("partitions", n, "qos"))])
         if self.outages is not None:
             # A large system takes a while to name its nodes, and most scenarios name none.
             names = cache(lambda: tuple(node_numbers(self.system.build())))
@@ -287,8 +308,14 @@ def _unsuitable(scenario: Scenario, registry: Registry) -> Iterator[InitErrorDet
     """Yield the settings that do not go with the mode, the dispatcher or a real cluster."""
     predictor, dispatcher = scenario.predictor.plugin_name, scenario.dispatcher.plugin_name
     shared = scenario.system.shared_resources
+    limited_by = {
+        "qos": build_policies(scenario.qos, {}).limited,
+        "accounts": build_policies({}, scenario.accounts).limited,
+    }
     declared: dict[KeyPath, bool] = {
         ("partitions",): bool(scenario.partitions),
+        ("qos",): limited_by["qos"],
+        ("accounts",): limited_by["accounts"],
         ("outages",): scenario.outages is not None,
         ("system", "shared_resources"): bool(shared),
         ("simulation", "dispatch_latency"): scenario.simulation.dispatch_latency is not None,
@@ -317,7 +344,7 @@ def _unsuitable(scenario: Scenario, registry: Registry) -> Iterator[InitErrorDet
         for at, message in without_waits(scenario, registry, who):
             yield refusal(RULE, message, at=at)
         why = f"{who} starts jobs when the log says, where nothing else holds them back"
-        unsuitable += [(RULE, why, at) for at in tuple(declared)[1:]]
+        unsuitable += [(RULE, why, at) for at in tuple(declared)[3:]]
         if predictor != PREDICTOR:
             message = f"{who} needs no predictor; expected {PREDICTOR}, or none"
             yield refusal(RULE, message, at=("predictor",))
@@ -326,7 +353,7 @@ def _unsuitable(scenario: Scenario, registry: Registry) -> Iterator[InitErrorDet
         yield from wrong_hosts(scenario.live.nodes, counts)
         # Refused and not ignored: an operator who declares them expects them to bind.
         why = "a real cluster has its own, which bind there"
-        unsuitable += [("not-live", why, at) for at in tuple(declared)[:2]]
+        unsuitable += [("not-live", why, at) for at in tuple(declared)[:4]]
         if any(one.draw != "as_the_trace_says" or one.changes for one in shared):
             message = (
                 "a real cluster tells itself how much there is and what jobs draw: expected 'draw:"
@@ -341,7 +368,8 @@ def _unsuitable(scenario: Scenario, registry: Registry) -> Iterator[InitErrorDet
             yield refusal("not-live", message, at=("predictor",))
     for rule, why, at in unsuitable:
         if declared[at]:
-            yield refusal(rule, f"{why}; expected no {at[-1]}", at=at)
+            what = f"limits of {at[-1]}" if at[0] in limited_by else str(at[-1])
+            yield refusal(rule, f"{why}; expected no {what}", at=at)
 
 
 def _can(registry: Registry, kind: str, name: str, capability: str) -> bool:
@@ -355,19 +383,26 @@ def _able(registry: Registry, kind: str, capability: str) -> str:
 
 
 def unknown_resource_types(scenario: Scenario) -> Iterator[InitErrorDetails]:
-    """Yield the names of resource types in a scenario's trace that no node group has."""
+    """Yield the names of resource types in a scenario that no node group has."""
     types = dict.fromkeys(name for g in scenario.system.groups for name in g.resources)
-    for path, block in blocks(scenario.trace, ("trace",)):
+    parts = ("trace", "qos", "accounts", "partitions")
+    for path, block in chain(*(blocks(getattr(scenario, part), (part,)) for part in parts)):
         for key, field in type(block).model_fields.items():
             mark = mark_of(field, ResourceType)
-            name = getattr(block, key)
-            if mark is None or name in types or name in mark.beside:
+            value = getattr(block, key)
+            if mark is None:
                 continue
-            message = (
-                f"no node group has the resource type {name!r};"
-                f" there are: {', '.join((*mark.beside, *types))}"
-            )
-            yield refusal("unknown-resource-type", message, at=(*path, key))
+            # A text that names a resource type, or amounts of several.
+            several = isinstance(value, Mapping)
+            for name in value if several else [value]:
+                if name in types or name in mark.beside:
+                    continue
+                message = (
+                    f"no node group has the resource type {name!r};"
+                    f" there are: {', '.join((*mark.beside, *types))}"
+                )
+                at = (*path, key, name) if several else (*path, key)
+                yield refusal("unknown-resource-type", message, at=at)
 
 
 def scenario_model(registry: Registry) -> type[Scenario]:

@@ -5,6 +5,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
+from hpcsched.dispatching.rules.multifactor_params import Weights
 from hpcsched.errors import Finding, InputError, PluginError
 from hpcsched.parameters import InputFile
 from hpcsched.paths import unreadable, unset_variables
@@ -24,6 +25,7 @@ from hpcsched.scenario.key_path import (
 from hpcsched.scenario.loading import LoadedScenario
 from hpcsched.scenario.models import Scenario
 from hpcsched.workload.log_recognition import BATSIM, PBS, SACCT, SWF, recognised
+from hpcsched.workload.site_policies import OTHERS
 
 Check = Callable[[LoadedScenario], Iterable[Finding]]
 """Check of a scenario, for readers of files that make several of one."""
@@ -41,8 +43,36 @@ def review(loaded: LoadedScenario) -> list[Finding]:
             for key, why in not_reproducible(loaded.scenario)
         ),
         *missing_inputs(loaded),
+        *weights_without_tables(loaded),
     ]
     return by_position(findings, str(loaded.path))
+
+
+def weights_without_tables(loaded: LoadedScenario) -> Iterator[Finding]:
+    """Yield a finding for each weight of a factor for which the scenario has no figures.
+
+    Weights that nobody wrote are left alone. Users in no account of a tree are told of, too.
+    """
+    scenario = loaded.scenario
+    accounts = scenario.accounts
+    tables = {
+        "fair_share": (bool(accounts), "accounts", "shares of all users are equal"),
+        "qos": (any(one.priority for one in scenario.qos.values()), "qos", "the factor is 0"),
+        "partition": (any(p.priority for p in scenario.partitions), "partitions", "it is 0"),
+    }
+    for path, block in blocks(scenario.dispatcher, ("dispatcher",)):
+        if not isinstance(block, Weights):
+            continue
+        for name, (has, table, else_) in tables.items():
+            if not has and name in block.model_fields_set and getattr(block, name):
+                message = f"expected {table} with what this weighs, found none: {else_}"
+                yield _finding(loaded, "weight-without-table", message, (*path, name))
+    if accounts and OTHERS not in accounts and not any(a.other_users for a in accounts.values()):
+        message = (
+            f"users that no account names have 1 share each in an account {OTHERS!r} with 1 share;"
+            " give one account other_users: true"
+        )
+        yield _finding(loaded, "implicit-account", message, ("accounts",))
 
 
 def missing_inputs(
@@ -163,6 +193,7 @@ RULES = MappingProxyType(
         "duplicate-key": "A mapping has the same key twice.",
         "duplicate-name": "Two things of one kind have the same name.",
         "equal-replicas": "Replicas of a cell will be equal runs, since nothing in them is random.",
+        "implicit-account": "Users that no account names are in an account that nobody declares.",
         "larger-than-system": "More than a hundredth of the records ask for more than the system.",
         "merge-key": "A merge key (<<) is used, which YAML 1.2 does not have.",
         "missing-key": "A required key is missing.",
@@ -190,9 +221,11 @@ RULES = MappingProxyType(
         "unknown-node": "The system has no node of this name.",
         "unknown-plugin": "No installed plugin of this kind has the name.",
         "unknown-preset": "No known data set has the name.",
+        "unknown-qos": "The scenario has no QOS of this name.",
         "unknown-resource-type": "No node group has this resource type.",
         "unknown-system": "No system of this name is found.",
         "unreadable-file": "The file cannot be opened, or is not UTF-8 text.",
+        "weight-without-table": "A weight counts for nothing, as there is nothing to weigh.",
     }
 )
 """One sentence a rule. Plugins add rules of their own in their cautions."""

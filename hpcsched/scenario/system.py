@@ -11,6 +11,7 @@ from pydantic_core import CoreSchema, InitErrorDetails
 from hpcsched.parameters import Amount, Duration, Listed, Params, PositiveAmount, PositiveDuration
 from hpcsched.scenario.faults import equal_names, refusal, refuse_all, unknown_names
 from hpcsched.scenario.key_path import KeyPath
+from hpcsched.scenario.policy_declarations import LimitsDeclaration, Queue
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.site_partitions import Criterion, Partition, Partitions
@@ -295,23 +296,26 @@ class PartitionDeclaration(Params):
         description="Maximum requested time: seconds, or with a unit; a job that requests more is"
         " refused at submission. No limit by default.",
     )
-    nodes_per_user: int | None = Field(
-        default=None,
-        ge=1,
-        description="Maximum number of nodes in it that one user's running jobs may use; no limit"
-        " by default.",
-    )
-    running_jobs_per_user: int | None = Field(
-        default=None,
-        ge=1,
-        description="Maximum number of running jobs of one user in it; no limit by default.",
-    )
     priority: int = Field(
         default=0,
         ge=0,
         le=2**31,
         description="Priority in the order `multifactor`, in relation to the largest.",
     )
+    limits: LimitsDeclaration = Field(
+        default_factory=LimitsDeclaration,
+        description="Limits of its jobs, which come before those of their QOS.",
+    )
+    qos: Queue | None = Field(
+        default=None,
+        description="QOS whose limits are those of its jobs, in place of `limits`.",
+    )
+
+    @model_validator(mode="after")
+    def _check_limits(self) -> Self:
+        if self.qos is not None and self.limits.model_fields_set:
+            raise ValueError("expected limits or a qos of a partition, found both")
+        return self
 
     def build(self) -> Partition:
         """Return the partition that is declared."""
@@ -320,9 +324,9 @@ class PartitionDeclaration(Params):
             {} if self.jobs is None else self.jobs.by_criterion(),
             None if self.groups is None else frozenset(self.groups),
             self.max_time,
-            self.nodes_per_user,
-            self.running_jobs_per_user,
             self.priority,
+            self.limits.build(),
+            self.qos,
         )
 
 

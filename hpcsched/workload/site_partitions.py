@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from hpcsched.system.limits import JOBS, NO_LIMITS, NODES, SiteLimits
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job
 
@@ -20,7 +21,7 @@ _NAMES: Mapping[Criterion, str] = {"partition": "partition_name", "queue": "queu
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """Partition of a site. Limits hold for each user, over the user's jobs in the partition.
+    """Partition of a site.
 
     Attributes
     ----------
@@ -31,30 +32,39 @@ class Partition:
         Names of the node groups that its jobs may use; None: any.
     max_time
         Maximum requested time in seconds; None: no limit.
-    nodes_per_user
-        Maximum number of nodes, counted for each job: a node with two jobs of the user counts
-        twice. None: no limit.
-    running_jobs_per_user
-        Maximum number of running jobs; None: no limit.
+    limits
+        Limits of its jobs.
+    qos
+        Number or name of the QOS whose limits are those of its jobs, in place of `limits`.
     """
 
     name: str
     jobs: Mapping[Criterion, frozenset[int | str]] = field(default_factory=dict)
     groups: frozenset[str] | None = None
     max_time: int | None = None
-    nodes_per_user: int | None = None
-    running_jobs_per_user: int | None = None
     priority: int = 0
+    limits: SiteLimits = NO_LIMITS
+    qos: int | str | None = None
 
     @property
-    def takes_the_rest(self) -> bool:
-        """True if it takes the jobs that no partition claims."""
-        return not self.jobs
+    def nodes_per_user(self) -> int | None:
+        """Maximum number of nodes of a user's running jobs; None: no limit."""
+        return self.limits.amounts.user.get(NODES)
+
+    @property
+    def running_jobs_per_user(self) -> int | None:
+        """Maximum number of running jobs of a user; None: no limit."""
+        return self.limits.amounts.user.get(JOBS)
 
     @property
     def limits_users(self) -> bool:
         """True if there is a limit for single users."""
         return self.nodes_per_user is not None or self.running_jobs_per_user is not None
+
+    @property
+    def takes_the_rest(self) -> bool:
+        """True if it takes the jobs that no partition claims."""
+        return not self.jobs
 
     def claims(self, job: Job) -> bool:
         """Return whether the partition claims a job by its numbers or names."""

@@ -46,8 +46,8 @@ system:
       draw: {per: {core: 10}, per_node: 5}
       changes: [{at: 60, capacity: 80}]
 partitions:
-  - {name: short, jobs: {queue: [1]}, groups: [thin], max_time: 100, running_jobs_per_user: 1}
-  - {name: long, jobs: {queue: [2]}, nodes_per_user: 2}
+  - {name: short, jobs: {queue: [1]}, groups: [thin], max_time: 100, limits: {per_user: {jobs: 1}}}
+  - {name: long, jobs: {queue: [2]}, limits: {per_user: {nodes: 2}}}
 outages:
   maintenance: [{name: weekly, start: 300, duration: 10}]
   failure_log: failures.csv

@@ -27,7 +27,7 @@ from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, Request, System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.site_partitions import Partition, Partitions
-from tests.builders import changed_request
+from tests.builders import changed_request, per_user
 from tests.runs.columns_by_hand import audited
 from tests.runs.hand_made import SYSTEM, job, replayed, row, write_run
 
@@ -87,7 +87,7 @@ def refusal(traced: TracedJob, by: str, *partitions: Partition) -> list[str]:
 
 TIME, SIZE, NODES = "over_partition_time", "larger_than_partition", "over_nodes_per_user"
 ON_THIN = Partition("thin", groups=THIN)
-TWO_NODES = Partition("two", nodes_per_user=2)
+TWO_NODES = Partition("two", limits=per_user(nodes=2))
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ TWO_NODES = Partition("two", nodes_per_user=2)
         (small(units=2), TWO_NODES, ""),
         (small(units=3), TWO_NODES, NODES),
         (small(units=8, allowed_nodes=frozenset({0, 3})), TWO_NODES, ""),
-        (small(units=9), Partition("three", groups=THIN, nodes_per_user=3), ""),
+        (small(units=9), Partition("three", groups=THIN, limits=per_user(nodes=3)), ""),
     ],
 )
 def test_refusals(traced: TracedJob, partition: Partition, reason: str) -> None:
@@ -203,7 +203,7 @@ def of_users(*jobs: tuple[int | None, int, int, int]) -> tuple[list[TracedJob], 
     return traced, rows
 
 
-ONE_JOB = Partition("one", running_jobs_per_user=1)
+ONE_JOB = Partition("one", limits=per_user(jobs=1))
 
 
 @pytest.mark.parametrize(
@@ -252,9 +252,7 @@ def test_each_partition_and_limit_by_itself() -> None:
         for one, k in zip(traced, (1, 2, 3), strict=True)
     ]
     partitions = [
-        Partition(
-            f"queue {k}", {"queue": frozenset({k})}, nodes_per_user=2, running_jobs_per_user=1
-        )
+        Partition(f"queue {k}", {"queue": frozenset({k})}, limits=per_user(nodes=2, jobs=1))
         for k in (1, 2, 4)
     ]
     check = checked(queues, rows, *partitions)[2]
@@ -264,8 +262,8 @@ def test_each_partition_and_limit_by_itself() -> None:
 def test_jobs_that_are_not_in_the_trace() -> None:
     """They belong to no partition and to nobody; other checks tell of them."""
     traced, rows = of_users((7, 0, 10, 1), (7, 0, 10, 1), (7, 0, 10, 1))
-    other = Partition("other", {"queue": frozenset({1})}, THIN, running_jobs_per_user=1)
-    on_fat = Partition("fat", groups=FAT, running_jobs_per_user=1)
+    other = Partition("other", {"queue": frozenset({1})}, THIN, limits=per_user(jobs=1))
+    on_fat = Partition("fat", groups=FAT, limits=per_user(jobs=1))
     rows[0] = rows[0]._replace(allocation=NodeAllocation((3,), (1,)))
     for check in checked(traced[:1], rows, other, on_fat):
         assert check.violations == []

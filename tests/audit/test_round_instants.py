@@ -9,7 +9,7 @@ from hpcsched.system.outages import NO_OUTAGES, Outage, Outages
 from hpcsched.system.shared_resources import Change, SharedResource
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partition, Partitions
-from tests.builders import alike
+from tests.builders import alike, per_user
 from tests.runs.columns_by_hand import Held, Row, audited, seen
 
 SYSTEM = alike(1, core=4)
@@ -239,7 +239,7 @@ OUTAGES = Outages((Outage(5, 9, (0,), "failure"),))
     [
         (None, None, NO_OUTAGES, False, set()),
         (None, Partition("all"), NO_OUTAGES, False, set()),
-        (None, Partition("all", nodes_per_user=1), NO_OUTAGES, True, set()),
+        (None, Partition("all", limits=per_user(nodes=1)), NO_OUTAGES, True, set()),
         (None, None, OUTAGES, True, {5, 9}),
         # Jobs leave at 10 and 12; job 1 has no think time, job 2 has 20 s.
         (20, None, NO_OUTAGES, True, {10, 12, 30, 32}),

@@ -217,7 +217,7 @@ def test_a_job_that_a_solver_postpones(dispatcher: str, ran: Ran) -> None:
 
 def test_a_job_behind_a_limit(ran: Ran) -> None:
     """A user may run one job: job 3 would fit at 20, and waits until 150 with 1 and 2 before it."""
-    ran.run("partitions=[{name: all, running_jobs_per_user: 1}]")
+    ran.run("partitions=[{name: all, limits: {per_user: {jobs: 1}}}]")
     lines = ran.part(3, WAITED)
     assert lines[0] == (
         "at 20 s (0 s after its submission), round 3, for 130 s: a limit held it back:"

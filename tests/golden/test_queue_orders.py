@@ -22,9 +22,9 @@ TABLE = """
 """
 
 
-def served(order: str) -> list[int]:
+def served(order: str, *overrides: str) -> list[int]:
     """Return the jobs in an order that is written in YAML."""
-    dispatcher = declared(NODE, f"{{name: list, order: {order}}}")
+    dispatcher = declared(NODE, f"{{name: list, order: {order}}}", *overrides)
     return in_turn(dispatcher, make_problem(NODE, TABLE, now=NOW))
 
 
@@ -59,7 +59,7 @@ def test_queue_orders(order, expected):
 
 
 WEIGHTS = "age: 100, size: 50, qos: 40, partition: 0"
-COMMON = "max_age: 12, half_life: null, qos: {1: 4, 2: 2}"
+COMMON = "max_age: 12, half_life: null, fair_share: classic"
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ COMMON = "max_age: 12, half_life: null, qos: {1: 4, 2: 2}"
     [
         (0, "", [2, 3, 4, 5, 1, 6, 7]),
         (40, "", [4, 5, 2, 3, 1, 6, 7]),
-        (40, "shares: {1: 0, 2: 3}", [4, 5, 1, 2, 3, 6, 7]),
+        (40, "users: {1: 0, 2: 3}", [4, 5, 1, 2, 3, 6, 7]),
         (0, "favor_small: true", [2, 4, 3, 1, 6, 5, 7]),
     ],
     ids=["no fair share", "fair share", "no share", "small jobs first"],
@@ -89,5 +89,10 @@ def test_multifactor(fair_share, more, expected):
     share of 0 it is 0, and 2 and 3 come to 146.25 and 145.
     """
     weights = f"weights: {{{WEIGHTS}, fair_share: {fair_share}}}"
-    options = ", ".join(part for part in (weights, COMMON, more) if part)
-    assert served(f"{{name: multifactor, {options}}}") == expected
+    users = more if more.startswith("users") else ""
+    options = ", ".join(part for part in (weights, COMMON, "" if users else more) if part)
+    policies = (
+        "qos: {1: {priority: 4}, 2: {priority: 2}}",
+        f"accounts: {{all: {{shares: parent, other_users: true, {users or 'users: {}'}}}}}",
+    )
+    assert served(f"{{name: multifactor, {options}}}", *policies) == expected

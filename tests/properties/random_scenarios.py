@@ -111,11 +111,16 @@ def _partition(draw: Random, number: int, groups: Sequence[str]) -> dict[str, An
     keys: dict[str, Any] = {
         "groups": draw.sample(groups, draw.randint(1, len(groups))),
         "max_time": draw.randint(6, 12),
-        "nodes_per_user": draw.randint(1, 3),
-        "running_jobs_per_user": draw.randint(1, 2),
+        "limits": {"per_user": _per_user(draw)},
     }
     chosen = {key: value for key, value in keys.items() if draw.random() < 0.5}
     return {"name": f"p{number}", "jobs": {"partition": [number]}, **chosen}
+
+
+def _per_user(draw: Random) -> dict[str, int]:
+    """Return limits of the nodes, or of the running jobs, of each user, or of both."""
+    keys = {"nodes": draw.randint(1, 3), "jobs": draw.randint(1, 2)}
+    return {key: value for key, value in keys.items() if draw.random() < 0.6}
 
 
 def _window(draw: Random, nodes: Sequence[str]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from hpcsched.simulation.latency import Latency
 from hpcsched.system.outages import NO_OUTAGES
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partition, Partitions
-from tests.builders import Told, replay
+from tests.builders import Told, per_user, replay
 from tests.shared_resource_workloads import shared_resource_workloads
 from tests.simulation.test_outages_of_all import QUICK, SCENARIO, outages
 from tests.strategies import Workload, mixed_workloads, tries
@@ -60,7 +60,7 @@ def sites(draw: Any) -> Site:
         )
         for item in workload.jobs
     )
-    limits = Partition("all", nodes_per_user=draw(LIMITS), running_jobs_per_user=draw(LIMITS))
+    limits = Partition("all", limits=per_user(nodes=draw(LIMITS), jobs=draw(LIMITS)))
     parts = {
         "outages": draw(outages(workload.system)) if draw(st.booleans()) else NO_OUTAGES,
         "partitions": Partitions((limits,)) if draw(st.booleans()) else NO_PARTITIONS,

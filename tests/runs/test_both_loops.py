@@ -192,8 +192,8 @@ def linked_log(folder: Path) -> Path:
     (folder / "scenario.yaml").write_text(
         "name: linked\nsystem: {groups: [{name: node, count: 2, resources: {core: 2}}]}\n"
         "partitions:\n"
-        "  - {name: odd, jobs: {partition: [1]}, running_jobs_per_user: 1}\n"
-        "  - {name: even, nodes_per_user: 3}\n"
+        "  - {name: odd, jobs: {partition: [1]}, limits: {per_user: {jobs: 1}}}\n"
+        "  - {name: even, limits: {per_user: {nodes: 3}}}\n"
         "trace: {source: swf, path: log.swf, dependencies: honour}\n"
         "predictor: last-two\ndispatcher: {name: easy, order: sjf}\n"
     )
@@ -233,7 +233,7 @@ def test_jobs_that_are_refused(tmp_path: Path) -> None:
         "system={groups: [{name: thin, count: 2, resources: {core: 1}},"
         " {name: fat, count: 2, resources: {core: 1, gpu: 1}}]}",
         "partitions=[{name: odd, jobs: {partition: [1]}, groups: [fat]},"
-        " {name: even, nodes_per_user: 2}]",
+        " {name: even, limits: {per_user: {nodes: 2}}}]",
         "observers=[event-log]",
     ]
     scenario = hpcsched.load_scenario(linked_log(tmp_path), changed)

@@ -23,8 +23,8 @@ system:
     - {name: thin, count: 3, resources: {core: 2}}
     - {name: fat, count: 1, resources: {core: 4}}
 partitions:
-  - {name: short, jobs: {queue: [1]}, groups: [thin], max_time: 100, running_jobs_per_user: 1}
-  - {name: long, jobs: {queue: [2]}, nodes_per_user: 2}
+  - {name: short, jobs: {queue: [1]}, groups: [thin], max_time: 100, limits: {per_user: {jobs: 1}}}
+  - {name: long, jobs: {queue: [2]}, limits: {per_user: {nodes: 2}}}
 trace: {source: swf, path: jobs.swf, unit: {core: 1}}
 dispatcher: easy
 """

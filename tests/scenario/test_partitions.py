@@ -8,6 +8,7 @@ from hpcsched.errors import Finding, InputError
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.system import build_partitions
 from hpcsched.workload.site_partitions import Partition
+from tests.builders import per_user
 
 START = """\
 name: site
@@ -42,15 +43,15 @@ def test_what_is_declared_is_made(tmp_path: Path) -> None:
     jobs: {partition: [1], queue: [2, 3], group: [4], application: [5]}
     groups: [fat]
     max_time: 1h
-    nodes_per_user: 8
-    running_jobs_per_user: 2
+    limits: {per_user: {nodes: 8, jobs: 2}}
     priority: 10
   - {name: rest}
 """
     scenario = load_scenario(write(tmp_path, text))
     short, rest = build_partitions(scenario.partitions)
     numbers = {"partition": {1}, "queue": {2, 3}, "group": {4}, "application": {5}}
-    assert short == Partition("short", numbers, frozenset({"fat"}), 3600, 8, 2, 10)
+    limits = per_user(jobs=2, nodes=8)
+    assert short == Partition("short", numbers, frozenset({"fat"}), 3600, 10, limits)
     assert rest == Partition("rest")
 
 
@@ -82,12 +83,11 @@ def test_names_beside_numbers(tmp_path: Path) -> None:
         ("  - {name: a, jobs: {queue: [-1]}}\n", (9, 30), "bad-value", "a value of at least 0"),
         ('  - {name: a, jobs: {queue: [""]}}\n', (9, 30), "bad-value", "a text that is not empty"),
         ("  - {name: a, jobs: {group: [x]}}\n", (9, 30), "bad-value", "expected a whole number"),
-        ("  - {name: a, nodes_per_user: 0}\n", (9, 31), "bad-value", "a value of at least 1"),
         (
-            "  - {name: a, running_jobs_per_user: -2}\n",
-            (9, 38),
+            "  - {name: a, limits: {per_user: {jobs: -2}}}\n",
+            (9, 41),
             "bad-value",
-            "at least 1, found -2",
+            "at least 0, found -2",
         ),
         ("  - {name: a, max_time: -1}\n", (9, 25), "bad-value", "a value of at least 1, found -1"),
         ("  - {name: a, priority: -1}\n", (9, 25), "bad-value", "a value of at least 0, found -1"),

@@ -12,7 +12,7 @@ from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.space import NodeAllocation
 from hpcsched.testing import audit_replay
 from hpcsched.workload.site_partitions import Partition, Partitions
-from tests.builders import Spy, alike, easy, lists, replay, traced
+from tests.builders import Spy, alike, easy, lists, per_user, replay, traced
 from tests.strategies import tries, uniform_workloads
 
 SYSTEM = alike(2, core=1)
@@ -101,7 +101,7 @@ def test_a_rejected_job_releases_in_the_same_instant():
 def test_a_rejected_job_leaves_its_place_within_a_limit(with_outage):
     """Jobs 1 and 2 are of one user, who may run one: 2 is let in as 1 is rejected, at once."""
     jobs = [traced(1, 0, 1, 10, user=1), traced(2, 0, 1, 5, user=1)]
-    one_each = Partitions((Partition("all", running_jobs_per_user=1),))
+    one_each = Partitions((Partition("all", limits=per_user(jobs=1)),))
     outages = Outages((Outage(0, 9, (1,), "failure"),) if with_outage else ())
     recorder = replay(
         SYSTEM, RejectFirst(), jobs, partitions=one_each, dependencies=True, outages=outages
@@ -112,7 +112,7 @@ def test_a_rejected_job_leaves_its_place_within_a_limit(with_outage):
 def test_a_job_that_a_limit_holds_back_has_no_rounds_of_its_own():
     """Job 2 is of the same user as job 1, who may run one: nothing happens before 1 ends."""
     jobs = [traced(1, 0, 1, 10, user=1), traced(2, 0, 1, 5, user=1)]
-    one_each = Partitions((Partition("all", running_jobs_per_user=1),))
+    one_each = Partitions((Partition("all", limits=per_user(jobs=1)),))
     recorder = replay(SYSTEM, easy(), jobs, partitions=one_each, dependencies=True)
     assert [record.now for record in recorder.rounds] == [0, 10]
 
@@ -124,7 +124,7 @@ def test_a_held_job_takes_nothing_of_what_its_user_may_run():
         traced(2, 0, 1, 5, user=2, after=(1,)),
         traced(3, 0, 1, 5, user=2),
     ]
-    one_each = Partitions((Partition("all", running_jobs_per_user=1),))
+    one_each = Partitions((Partition("all", limits=per_user(jobs=1)),))
     recorder = replay(SYSTEM, easy(), jobs, partitions=one_each, dependencies=True)
     assert recorder.start_times == {1: 0, 2: 10, 3: 0}
 
@@ -147,7 +147,7 @@ def test_a_held_job_cannot_be_started():
 def test_a_job_that_is_not_there_is_not_held():
     """Whatever conditions there are, it is told as what it is."""
     jobs = [traced(1, 0, 1, 10)]
-    one_each = Partitions((Partition("all", running_jobs_per_user=1),))
+    one_each = Partitions((Partition("all", limits=per_user(jobs=1)),))
     outages = Outages((Outage(0, 9, (1,), "failure"),))
 
     class Unknown:

@@ -9,7 +9,7 @@ from hpcsched.dispatching.problem import Dispatcher
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.site_partitions import Partition, Partitions
-from tests.builders import parts
+from tests.builders import parts, per_user
 from tests.simulation.replays import by_the_core, event_by_event
 from tests.simulation.test_against_events import dispatchers, requesting, settings
 from tests.simulation.test_outages_of_all import outages
@@ -47,8 +47,7 @@ def held_jobs(
                 {"partition": frozenset({k})},
                 draw(st.none() | named) if not aggregated else None,
                 draw(st.none() | st.integers(3, 9)),
-                nodes_per_user=nodes,
-                running_jobs_per_user=running,
+                limits=per_user(running, nodes),
             )
             for k, (nodes, running) in enumerate(limits)
         )

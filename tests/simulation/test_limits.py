@@ -15,7 +15,7 @@ from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import audit_replay
 from hpcsched.workload.site_partitions import Partition, Partitions
-from tests.builders import Spy, alike, easy, lists, replay, traced
+from tests.builders import Spy, alike, easy, lists, per_user, replay, traced
 from tests.strategies import tries
 
 SYSTEM = System((NodeGroup("thin", 3, {"core": 2}), NodeGroup("fat", 1, {"core": 4})))
@@ -66,12 +66,16 @@ class Why(Observer):
             Partition("one", groups=frozenset({"thin"})),
             "larger_than_partition",
         ),
-        ({"units": 3}, Partition("one", nodes_per_user=2), "over_nodes_per_user"),
-        ({"units": 2}, Partition("one", nodes_per_user=2), None),
+        ({"units": 3}, Partition("one", limits=per_user(nodes=2)), "over_nodes_per_user"),
+        ({"units": 2}, Partition("one", limits=per_user(nodes=2)), None),
         # Five units cannot take more nodes than the three there are.
-        ({"units": 5}, Partition("one", groups=frozenset({"thin"}), nodes_per_user=3), None),
+        (
+            {"units": 5},
+            Partition("one", groups=frozenset({"thin"}), limits=per_user(nodes=3)),
+            None,
+        ),
         # On a node with room for three units of one core, four cores are one node at most.
-        ({"units": 1, "unit_request": (4,)}, Partition("one", nodes_per_user=1), None),
+        ({"units": 1, "unit_request": (4,)}, Partition("one", limits=per_user(nodes=1)), None),
     ],
 )
 def test_refused_at_submission(job, partition, rule):
@@ -112,7 +116,7 @@ def test_jobs_stay_on_the_groups_of_their_partition():
 
 def test_running_jobs_per_user():
     """Jobs of a user and partition are shown in order of arrival, as many as may run."""
-    two = Partition("two", ONE, running_jobs_per_user=2)
+    two = Partition("two", ONE, limits=per_user(jobs=2))
     jobs = (
         *(traced(k, 0, 1, 10, user=7, queue=1) for k in (1, 2, 3)),
         traced(4, 0, 1, 10, user=8, queue=1),
@@ -133,7 +137,7 @@ def test_running_jobs_per_user():
 
 def test_nodes_per_user():
     """What runs counts with its nodes, what waits with the most that it could take."""
-    three = Partition("three", nodes_per_user=3)
+    three = Partition("three", limits=per_user(nodes=3))
     jobs = (
         traced(1, 0, 2, 10, user=7),  # put on one node; two units could be two nodes
         traced(2, 0, 1, 20, user=7),
@@ -149,7 +153,7 @@ def test_nodes_per_user():
 
 def test_room_found_to_be_left_opens_a_round_at_once():
     """Where jobs start on fewer nodes than they might have, the next are shown at once."""
-    three = Partition("three", nodes_per_user=3)
+    three = Partition("three", limits=per_user(nodes=3))
     jobs = (traced(1, 0, 2, 10, user=7), traced(2, 0, 2, 10, user=7))
     dispatcher, shown = queues(easy())
     recorder = replay(SYSTEM, dispatcher, jobs, partitions=some(three))
@@ -160,7 +164,7 @@ def test_room_found_to_be_left_opens_a_round_at_once():
 
 def test_rejection_makes_others_eligible():
     """What is held back behind a job that the dispatcher rejects does not wait for ever."""
-    one = Partition("one", running_jobs_per_user=1)
+    one = Partition("one", limits=per_user(jobs=1))
     jobs = tuple(traced(k, 0, 1, 5, user=7) for k in (1, 2, 3))
     dispatcher, shown = queues(Reject())
     recorder = replay(SYSTEM, dispatcher, jobs, partitions=some(one))
@@ -170,7 +174,7 @@ def test_rejection_makes_others_eligible():
 
 def test_a_user_below_the_limit_is_not_behind_one_who_is_unknown():
     """Job 1 has no user and counts nowhere; of jobs 2 and 3, of one user, the second waits."""
-    one = Partition("one", running_jobs_per_user=1)
+    one = Partition("one", limits=per_user(jobs=1))
     jobs = (traced(1, 0, 1, 5), traced(2, 0, 1, 5, user=7), traced(3, 0, 1, 5, user=7))
     recorder = replay(SYSTEM, easy(), jobs, partitions=some(one))
     assert recorder.start_times == {1: 0, 2: 0, 3: 5}
@@ -178,7 +182,7 @@ def test_a_user_below_the_limit_is_not_behind_one_who_is_unknown():
 
 def test_unknown_users_are_each_their_own():
     """Jobs whose user is not known do not count together."""
-    one = Partition("one", running_jobs_per_user=1, nodes_per_user=1)
+    one = Partition("one", limits=per_user(jobs=1, nodes=1))
     jobs = (*(traced(k, 0, 1, 5) for k in (1, 2, 3)), traced(4, 0, 3, 5))
     recorder = replay(SYSTEM, easy(), jobs, partitions=some(one))
     assert recorder.start_times == {1: 0, 2: 0, 3: 0, 4: None}
@@ -189,7 +193,8 @@ def test_unknown_users_are_each_their_own():
 def test_reasons_name_the_limit():
     """Each job that is held back has a reason that names partition and limit, in every round."""
     limits = some(
-        Partition("short", ONE, running_jobs_per_user=1), Partition("long", nodes_per_user=2)
+        Partition("short", ONE, limits=per_user(jobs=1)),
+        Partition("long", limits=per_user(nodes=2)),
     )
     jobs = (
         traced(1, 0, 1, 10, user=7, queue=1),
@@ -227,7 +232,7 @@ class Cheat:
 
 def test_what_is_held_back_cannot_be_started():
     """A decision about a job that is held back is an error that names job and limit."""
-    one = Partition("one", running_jobs_per_user=1)
+    one = Partition("one", limits=per_user(jobs=1))
     jobs = tuple(traced(k, 0, 1, 5, user=7) for k in (1, 2))
     message = r"round 1: job 2 is held back: partition one: running_jobs_per_user 1"
     with pytest.raises(DecisionError, match=message):
@@ -236,7 +241,7 @@ def test_what_is_held_back_cannot_be_started():
 
 def test_latency_is_charged_for_what_is_shown():
     """A round to which the dispatcher is not asked takes no time; held jobs cost nothing."""
-    one = Partition("one", running_jobs_per_user=1)
+    one = Partition("one", limits=per_user(jobs=1))
     jobs = tuple(traced(k, k, 1, 20, user=7) for k in (0, 1, 2, 9))
     latency = Latency(per_queued_job=Fraction(3))
     recorder = replay(SYSTEM, easy(), jobs, partitions=some(one), latency=latency)
@@ -271,8 +276,7 @@ def sites(draw):
             {"queue": frozenset({n})},
             draw(groups),
             draw(st.none() | st.integers(1, 8)),
-            draw(some_or_none),
-            draw(some_or_none),
+            limits=per_user(draw(some_or_none), draw(some_or_none)),
         )
         for n in range(draw(st.integers(1, 3)))
     ]

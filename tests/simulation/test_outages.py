@@ -12,7 +12,7 @@ from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.space import NodeAllocation
 from hpcsched.testing import audit_replay
 from hpcsched.workload.site_partitions import Partition, Partitions
-from tests.builders import Spy, alike, easy, lists, replay, traced
+from tests.builders import Spy, alike, easy, lists, per_user, replay, traced
 
 SYSTEM = alike(2, core=1)
 
@@ -360,7 +360,7 @@ def test_a_job_kept_by_an_outage_takes_nothing_of_what_its_user_may_run():
 
     It runs until 7, so that job 1 starts then.
     """
-    one = Partitions((Partition("one", running_jobs_per_user=1),))
+    one = Partitions((Partition("one", limits=per_user(jobs=1)),))
     failure = out(Outage(0, 5, (0,), "failure"))
     jobs = [traced(1, 0, 2, 1, user=7), traced(2, 0, 1, 7, user=7)]
     recorder, _ = audited(easy(), jobs, failure, partitions=one)

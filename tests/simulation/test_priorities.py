@@ -20,6 +20,7 @@ from hpcsched.simulation.parts import Parts
 from hpcsched.system.system import System
 from hpcsched.workload.job_batches import RequestNumbers, columns_of
 from hpcsched.workload.site_partitions import NO_PARTITIONS
+from hpcsched.workload.site_policies import PARENT, Account, SitePolicies
 from tests.builders import alike, easy, easy_rule, parts, relaxed_rule, traced
 from tests.simulation.replays import by_the_core, event_by_event
 from tests.simulation.test_against_events import requesting, settings
@@ -42,12 +43,15 @@ def followed(draw: Any, system: System, told: dict[str, Any]) -> Any:
         weights=draw(weights),
         max_age=draw(st.integers(1, 20)),
         half_life=draw(st.none() | st.integers(1, 20)),
-        shares=draw(shares),
+    )
+    users = draw(shares)
+    policies = SitePolicies(
+        {}, {"all": Account(shares=PARENT, users=users, other_users=True)} if users else {}
     )
     rule = draw(st.sampled_from(RULES))
 
     def make() -> Parts:
-        order = MultifactorOrder(params, system, told.get("partitions", NO_PARTITIONS))
+        order = MultifactorOrder(params, system, told.get("partitions", NO_PARTITIONS), policies)
         dispatcher: Dispatcher = easy_rule(FirstFit(), order)
         if rule == "list":
             dispatcher = list_rule(order, "backfill", FirstFit())

@@ -6,7 +6,7 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.errors import DecisionError
 from hpcsched.workload.site_partitions import Partition, Partitions
-from tests.builders import alike, replay, traced
+from tests.builders import alike, per_user, replay, traced
 
 SYSTEM = alike(2, core=1)
 
@@ -38,7 +38,7 @@ def test_three_jobs_are_named(count: int, more: str) -> None:
         ({"after": (1,)}, {"dependencies": True}, "job 1 has not ended"),
         (
             {"user": 7},
-            {"partitions": Partitions((Partition("one", running_jobs_per_user=1),))},
+            {"partitions": Partitions((Partition("one", limits=per_user(jobs=1)),))},
             "partition one: running_jobs_per_user 1",
         ),
     ],

@@ -4,7 +4,7 @@ Source: slurm.schedmd.com/priority_multifactor.html, .../classic_fair_share.html
 .../fair_tree.html (SchedMD), which define the factors; the code is our own.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from math import nan
 from typing import Any, NamedTuple, Self
 
@@ -12,18 +12,13 @@ import numpy as np
 
 from hpcsched._core import Multifactor
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
-from hpcsched.dispatching.rules.multifactor_params import (
-    OTHERS,
-    PARENT,
-    AccountDeclaration,
-    MultifactorParams,
-    review_accounts,
-)
+from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
 from hpcsched.registration import Context, builtin
 from hpcsched.system.system import IntArray, Request, System
 from hpcsched.workload.job import Job
 from hpcsched.workload.job_batches import JobColumns
 from hpcsched.workload.site_partitions import Partitions
+from hpcsched.workload.site_policies import NO_POLICIES, PARENT, Account, SitePolicies
 
 _CORE = "core"
 """Resource type in which Slurm counts usage."""
@@ -67,26 +62,18 @@ class AccountTree:
         Number of the account of other users, if the scenario does not declare it; else -1.
     """
 
-    def __init__(self, params: MultifactorParams) -> None:
-        self._user_shares = params.shares
-        self._accounts = dict(params.accounts)
-        self._other_account = _ROOT
-        self._of_group: dict[int, str] = {}
-        self._of_user: dict[int, str] = {}
+    def __init__(self, policies: SitePolicies) -> None:
+        self._policies = policies
+        self._accounts = dict(policies.accounts)
         self._numbers = {_ROOT: 0}
         self.parents, self.shares, self.undeclared = [0], [1.0], -1
-        if not params.accounts:
+        if not policies.accounts:
             return
-        self._other_account = params.other_account or OTHERS
-        self._accounts.setdefault(self._other_account, AccountDeclaration())
-        for name, account in self._accounts.items():
+        self._accounts.setdefault(policies.other_account, Account())
+        for name in self._accounts:
             self._add(name)
-            self._of_group.update(dict.fromkeys(account.groups, name))
-            for user in account.users:
-                # The first account that names a user is the user's default account.
-                self._of_user.setdefault(user, name)
-        if self._other_account not in params.accounts:
-            self.undeclared = self._numbers[self._other_account]
+        if policies.other_account not in policies.accounts:
+            self.undeclared = self._numbers[policies.other_account]
 
     def _add(self, name: str) -> int:
         """Number an account and those above it; return the number."""
@@ -102,20 +89,11 @@ class AccountTree:
         return number
 
     def association(self, job: Job) -> Association:
-        """Return the user and the account to which a job's usage is charged.
-
-        The account is that of the job's group, else the first that names the user, else that of
-        other users.
-        """
-        account = None if job.group is None else self._of_group.get(job.group)
-        if account is None and job.user is not None:
-            account = self._of_user.get(job.user)
-        return Association(self._other_account if account is None else account, job.user)
+        """Return the user and the account to which a job's usage is charged."""
+        return Association(self._policies.account_of(job) if self._accounts else _ROOT, job.user)
 
     def declared(self) -> Iterable[tuple[Association, float]]:
         """Yield the declared users with their usage before the first job, in core-seconds."""
-        for user in self._user_shares:
-            yield Association(_ROOT, user), 0.0
         for name, account in self._accounts.items():
             for user in account.users:
                 yield Association(name, user), account.usage.get(user, 0.0)
@@ -127,8 +105,7 @@ class AccountTree:
     def user_shares(self, association: Association) -> float:
         """Return the shares of a user among its siblings; NaN: those of the account."""
         name, user = association
-        of: Mapping[int, float | str] = self._accounts[name].users if name else self._user_shares
-        shares = 1.0 if user is None else of.get(user, 1.0)
+        shares = 1.0 if user is None or not name else self._accounts[name].users.get(user, 1.0)
         return nan if shares == PARENT else float(shares)
 
 
@@ -137,7 +114,6 @@ class AccountTree:
     "multifactor",
     MultifactorParams,
     summary="highest priority first, by age, size, fair share, partition and quality of service",
-    review=review_accounts,
 )
 class MultifactorOrder:
     """Queue order by priority, the highest first; ties stay in order of arrival.
@@ -150,10 +126,10 @@ class MultifactorOrder:
     - `fair_share`: 2^(−U / S), with U the user's share of all usage, and S that of all shares (the
       classic formula). 1 for a user without usage, but 0 for one with a share of 0;
     - `partition`: the priority of the job's partition / the largest; 0 without a partition;
-    - `qos`: the priority of the job's queue / the largest; 0 without a queue.
+    - `qos`: the priority of the job's QOS / the largest; 0 without one.
 
-    All shares are those of the users that have one in the parameters, of the users with a started
-    job, and of those in the queue. Users of unknown number count as one user.
+    All shares are those of the users with a started job and of those in the queue. Users of unknown
+    number count as one user.
 
     With a tree of accounts, `fair_share` is the rank of the user in the tree by Slurm's Fair Tree /
     the number of users, or the classic formula along the tree. Users are those that an account
@@ -170,13 +146,20 @@ class MultifactorOrder:
     @classmethod
     def build(cls, params: MultifactorParams, context: Context) -> Self:
         """Create the order for the scenario's system and partitions."""
-        return cls(params, context.system, context.partitions)
+        return cls(params, context.system, context.partitions, context.policies)
 
-    def __init__(self, params: MultifactorParams, system: System, partitions: Partitions) -> None:
+    def __init__(
+        self,
+        params: MultifactorParams,
+        system: System,
+        partitions: Partitions,
+        policies: SitePolicies = NO_POLICIES,
+    ) -> None:
         self.params = params
         self._partitions = partitions
         self._full_demand = system.full_demand
-        self.tree = AccountTree(params)
+        self._policies = policies
+        self.tree = AccountTree(policies)
         self.users: dict[Association, int] = {}
         self._known: dict[tuple[object, ...], _Constants] = {}
         self.core = Multifactor(
@@ -184,7 +167,7 @@ class MultifactorOrder:
             fair_share_weight=params.weights.fair_share,
             max_age=params.max_age,
             half_life=params.half_life,
-            fair_tree=bool(params.accounts) and params.fair_share != "classic",
+            fair_tree=bool(policies.accounts) and params.fair_share != "classic",
             parents=self.tree.parents,
             shares=self.tree.shares,
             undeclared=self.tree.undeclared,
@@ -260,21 +243,15 @@ class MultifactorOrder:
             job = Job(0, 0, Request(0, ()), 0, **fields)
             association, partition = self.tree.association(job), self._partitions.of(job)
             priority = 0 if partition is None else partition.priority
+            qos = self._policies.priority_of(job)
             found = self._known[values] = (
                 self._user(association),
                 self.tree.account_number(association),
                 self.tree.user_shares(association),
                 priority / self._partitions.largest_priority if priority else 0.0,
-                self._qos(job) / max(self.params.qos.values(), default=1.0),
+                qos / self._policies.largest_priority if qos else 0.0,
             )
         return found
 
     def _user(self, association: Association) -> int:
         return self.users.setdefault(association, len(self.users))
-
-    def _qos(self, job: Job) -> float:
-        """Return the priority of the job's queue: by its number, or else by its name."""
-        by_number = None if job.queue is None else self.params.qos.get(job.queue)
-        if by_number is not None or job.queue_name is None:
-            return by_number or 0.0
-        return self.params.qos.get(job.queue_name, 0.0)

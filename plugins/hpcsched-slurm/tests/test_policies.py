@@ -10,17 +10,14 @@ from typing import Any
 import pytest
 
 from hpcsched.system.cluster import ClusterJob, ClusterLimit
+from hpcsched.system.limits import Association, Holder, LimitSet, Qos
+from hpcsched.system.policies import Policies
 from hpcsched_slurm.job_rules import Rules
 from hpcsched_slurm.manager import cluster_of
 from hpcsched_slurm.partition_limits import PartitionLimits, Partitions
-from hpcsched_slurm.policies import Policies
 from hpcsched_slurm.policy_reading import (
     ASSOCIATION_FIELDS,
     QOS_FIELDS,
-    Association,
-    Holder,
-    LimitSet,
-    Qos,
     read_associations,
     read_qos,
     records_of_json,

@@ -3,10 +3,11 @@
 from typing import Any
 
 from hpcsched.system.cluster import UnavailableError
+from hpcsched.system.limits import Holder
+from hpcsched.system.policies import Policies
 from hpcsched_slurm import licenses as reading
-from hpcsched_slurm.policies import Policies
-from hpcsched_slurm.policy_reading import Holder
 from hpcsched_slurm.rules_reading import RulesReader
+from hpcsched_slurm.time_limits import rules_now
 
 
 class Told:
@@ -134,7 +135,7 @@ def test_usage_of_limits_over_time() -> None:
         rules, _ = reader.read(now, accounts=True)
     assert calls.asked.count("usage") == 2
     assert rules.policies is not None
-    (limit,) = rules.policies.of(SMALL).limits
+    (limit,) = rules_now(rules.policies.of(SMALL), rules.policies).limits
     assert (limit.counted, limit.most, limit.used) == ("cpu minutes", 40, 10)
 
 
@@ -145,7 +146,7 @@ def test_usage_that_cannot_be_read() -> None:
     reader = RulesReader(calls, limits=True)
     first, _ = reader.read(0.0, accounts=True)
     assert first.policies is not None
-    assert first.policies.of(SMALL).spent
+    assert rules_now(first.policies.of(SMALL), first.policies).spent
     calls.away = "usage"
     rules, troubles = reader.read(10.0, accounts=True)
     assert troubles == (
@@ -153,9 +154,9 @@ def test_usage_that_cannot_be_read() -> None:
         " these limits are left to Slurm: slurmrestd: 500",
     )
     assert rules.policies is not None
-    assert not rules.policies.of(SMALL).spent
+    assert not rules_now(rules.policies.of(SMALL), rules.policies).spent
     calls.away = ""
     rules, troubles = reader.read(20.0, accounts=True)
     assert troubles == ()
     assert rules.policies is not None
-    assert rules.policies.of(SMALL).spent
+    assert rules_now(rules.policies.of(SMALL), rules.policies).spent

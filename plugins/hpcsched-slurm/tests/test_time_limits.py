@@ -7,19 +7,19 @@ four jobs of `theory` in the QOS `normal` and two in `small` ran, each with 2 CP
 
 import pytest
 
-from hpcsched_slurm.job_limits import JobRules
-from hpcsched_slurm.job_rules import Rules
-from hpcsched_slurm.policies import Policies
-from hpcsched_slurm.policy_reading import (
-    QOS_FIELDS,
+from hpcsched.system.limits import (
     Association,
     Holder,
     LimitSet,
+    Metered,
     Qos,
-    read_qos,
-    records_of_text,
+    TimeLimits,
+    TimeUsage,
 )
-from hpcsched_slurm.time_limits import Metered, TimeLimits, TimeUsage, read_time_usage
+from hpcsched.system.policies import Policies
+from hpcsched_slurm.job_rules import Rules
+from hpcsched_slurm.policy_reading import QOS_FIELDS, read_qos, records_of_text
+from hpcsched_slurm.time_limits import RulesNow, read_time_usage, rules_now
 from test_policies import jobs_under
 
 ASSOC_MGR = """\
@@ -61,9 +61,10 @@ def usage(
 
 def rules(
     told: TimeUsage, *, safe: bool = False, holder: Holder = NORMAL, qos: tuple[Qos, ...] = QOS
-) -> JobRules:
+) -> RulesNow:
     """Return the limits of a job."""
-    return Policies(qos, ACCOUNTS, usage=told, safe=safe).of(holder)
+    policies = Policies(qos, ACCOUNTS, usage=told, safe=safe)
+    return rules_now(policies.of(holder), policies)
 
 
 def test_reading() -> None:

@@ -1,12 +1,39 @@
 """Factors of the order `multifactor`, read from what it tells the core."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
 from hpcsched.dispatching.rules.multifactor import Association, MultifactorOrder
+from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
+from hpcsched.scenario.policy_declarations import DeclaredAccounts, DeclaredQos, build_policies
+from hpcsched.system.system import System
+from hpcsched.workload.site_partitions import NO_PARTITIONS, Partitions
+from hpcsched.workload.site_policies import SitePolicies
+
+
+def policies_of(given: dict[str, Any]) -> SitePolicies:
+    """Return the QOS and accounts of a scenario, given as priorities and declarations."""
+    qos = {name: {"priority": priority} for name, priority in given.pop("qos", {}).items()}
+    accounts = given.pop("accounts", {})
+    declared = (
+        TypeAdapter(DeclaredQos).validate_python(qos),
+        TypeAdapter(DeclaredAccounts).validate_python(accounts),
+    )
+    return build_policies(*declared)
+
+
+def order_of(
+    given: dict[str, Any], system: System, partitions: Partitions = NO_PARTITIONS
+) -> MultifactorOrder:
+    """Return the order of parameters, with `qos` and `accounts` of a scenario beside them."""
+    given = dict(given)
+    policies = policies_of(given)
+    return MultifactorOrder(MultifactorParams.model_validate(given), system, partitions, policies)
+
 
 Keys = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 

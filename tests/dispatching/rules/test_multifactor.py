@@ -12,7 +12,6 @@ from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, Waiting
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.core_rules import list_rule
 from hpcsched.dispatching.rules.multifactor import MultifactorOrder
-from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
 from hpcsched.runs.assembly import assemble, parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.event_loop import simulate
@@ -21,7 +20,7 @@ from hpcsched.system.system import Request
 from hpcsched.workload.job import Job
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partition, Partitions
 from tests.builders import NoObjective, alike, lists, replay, traced
-from tests.dispatching.rules.multifactor_factors import factors_of, priorities_of, used_by
+from tests.dispatching.rules.multifactor_factors import factors_of, order_of, priorities_of, used_by
 from tests.docs.pages import ROOT
 from tests.strategies import tries
 
@@ -36,9 +35,12 @@ PARTITIONS = Partitions(
 )
 
 
-def params(**given: Any) -> MultifactorParams:
-    """Return parameters as a scenario gives them."""
-    return MultifactorParams.model_validate(given)
+def params(**given: Any) -> dict[str, Any]:
+    """Return parameters as a scenario gives them, with `qos` and `accounts` beside them."""
+    return given
+
+
+ROOT_USERS = {"all": {"shares": "parent", "users": {"1": 0}, "other_users": True}}
 
 
 def waiting(job_id: int, user: int | None, wait: int, cores: int, queue: int) -> WaitingJob:
@@ -115,12 +117,13 @@ IN_ORDER = [4, 9, 13, 17, 1, 5, 6, 10, 2, 7, 14, 3, 18, 11, 8, 15, 12, 19, 16, 2
 
 def example_order() -> MultifactorOrder:
     """Return the order of the example, which has heard of what came before."""
-    order = MultifactorOrder(
+    order = order_of(
         params(
             weights={"age": 1000, "size": 100, "fair_share": 2000, "partition": 50, "qos": 10},
             max_age=1000,
             half_life=100,
-            shares={"1": 2, "4": 4},
+            fair_share="classic",
+            accounts={"all": {"shares": "parent", "users": {"1": 2, "4": 4}, "other_users": True}},
             qos={"1": 4, "2": 1},
         ),
         SYSTEM,
@@ -146,7 +149,7 @@ def test_the_worked_example() -> None:
 
 def test_a_queue_by_its_name() -> None:
     """Where the trace has names, `qos` may name queues; a number comes before a name."""
-    order = MultifactorOrder(params(qos={"high": 4, "2": 1}), SYSTEM, NO_PARTITIONS)
+    order = order_of(params(qos={"high": 4, "2": 1}), SYSTEM, NO_PARTITIONS)
     queue = (waiting(1, 1, 0, 1, 1), waiting(2, 1, 0, 1, 2), waiting(3, 1, 0, 1, 3))
     named = tuple(
         job._replace(job=job.job._replace(queue_name=name))
@@ -158,7 +161,7 @@ def test_a_queue_by_its_name() -> None:
 
 def test_without_a_history_what_runs_counts() -> None:
     """A problem that is asked by itself knows usage and users by what runs."""
-    order = MultifactorOrder(params(), SYSTEM, NO_PARTITIONS)
+    order = order_of(params(), SYSTEM, NO_PARTITIONS)
     queue = (waiting(1, 3, 0, 1, 1), waiting(2, 2, 0, 1, 1))
     asked = problem(queue, (running(103, 3, 2900, 8), running(104, 5, 2900, 8)))
     shares = [f.fair_share for f in factors_of(order, *seen(asked)).values()]
@@ -171,14 +174,14 @@ def test_small_jobs_first() -> None:
     """With `favor_small` the factor of size is 1 less the share of the system."""
     queue = (waiting(1, 1, 0, 8, 1), waiting(2, 1, 0, 1, 1))
     for favor_small, sizes in ((False, [0.8, 0.1]), (True, [0.2, 0.9])):
-        order = MultifactorOrder(params(favor_small=favor_small), SYSTEM, NO_PARTITIONS)
+        order = order_of(params(favor_small=favor_small), SYSTEM, NO_PARTITIONS)
         factors = factors_of(order, *seen(problem(queue))).values()
         assert [f.size for f in factors] == pytest.approx(sizes)
 
 
 def test_weights_are_those_of_the_example_in_slurm_s_documentation_unless_given() -> None:
     """Fair share weighs 10,000, all else 1,000."""
-    order = MultifactorOrder(params(), SYSTEM, NO_PARTITIONS)
+    order = order_of(params(), SYSTEM, NO_PARTITIONS)
     # User 1 has used all there is, and job 1 wants the whole system: only its size counts.
     wide = waiting(1, 1, 0, 10, 1)
     runs = (running(103, 1, 2000, 10), running(104, 1, 2000, 10))
@@ -187,7 +190,7 @@ def test_weights_are_those_of_the_example_in_slurm_s_documentation_unless_given(
     old = waiting(2, 2, 604_800, 10, 1)
     (priority,) = priorities_of(order, NOW, [old], ()).values()
     assert priority == 1000 + 1000 + 10000
-    short = MultifactorOrder(params(qos={"1": 4}), SYSTEM, PARTITIONS)
+    short = order_of(params(qos={"1": 4}), SYSTEM, PARTITIONS)
     (priority,) = priorities_of(short, NOW, [old], ()).values()
     assert priority == 1000 + 1000 + 10000 + 1000 + 1000
 
@@ -195,7 +198,7 @@ def test_weights_are_those_of_the_example_in_slurm_s_documentation_unless_given(
 def test_spans_are_a_week_unless_given() -> None:
     """Half a week's wait has an age of ½; what was used up to a week ago counts half."""
     week = 604_800
-    order = MultifactorOrder(params(), SYSTEM, NO_PARTITIONS)
+    order = order_of(params(), SYSTEM, NO_PARTITIONS)
     queue = (waiting(1, 1, week // 2, 1, 1), waiting(2, 2, 0, 1, 1))
     ended = running(103, 1, NOW - week - 1000, 8)
     order.job_started(ended)
@@ -212,23 +215,21 @@ def test_what_nobody_speaks_of_counts_nothing() -> None:
     queue = (waiting(1, 1, 0, 1, 1), waiting(2, 1, 0, 1, 3))
     short = Partitions((Partition("short", {"queue": frozenset({1})}, priority=10),))
     for partitions, expected in ((NO_PARTITIONS, [0, 0]), (short, [1, 0])):
-        factors = factors_of(
-            MultifactorOrder(params(), SYSTEM, partitions), *seen(problem(queue))
-        ).values()
+        factors = factors_of(order_of(params(), SYSTEM, partitions), *seen(problem(queue))).values()
         assert [f.partition for f in factors] == expected
         assert [f.qos for f in factors] == [0, 0]
 
 
 def test_a_share_of_nothing() -> None:
     """A user whose share is 0 has a factor of 0, before any usage too."""
-    order = MultifactorOrder(params(shares={"1": 0}), SYSTEM, NO_PARTITIONS)
+    order = order_of(params(accounts=ROOT_USERS, fair_share="classic"), SYSTEM, NO_PARTITIONS)
     factors = factors_of(order, *seen(problem((waiting(1, 1, 0, 1, 1), waiting(2, 2, 0, 1, 1)))))
     assert [factors[1].fair_share, factors[2].fair_share] == [0, 1]
 
 
 def test_users_of_unknown_number_share() -> None:
     """All jobs of unknown users count as those of one more user."""
-    order = MultifactorOrder(params(), SYSTEM, NO_PARTITIONS)
+    order = order_of(params(), SYSTEM, NO_PARTITIONS)
     queue = (waiting(1, None, 0, 1, 1), waiting(2, 2, 0, 1, 1))
     asked = problem(queue, (running(103, None, 2900, 8),))
     assert factors_of(order, *seen(asked))[1].fair_share == pytest.approx(2**-2)
@@ -244,7 +245,7 @@ def usage_of(
 
 def without_history(half_life: int | None) -> MultifactorOrder:
     """Return an order with a half-life."""
-    return MultifactorOrder(params(half_life=half_life), SYSTEM, NO_PARTITIONS)
+    return order_of(params(half_life=half_life), SYSTEM, NO_PARTITIONS)
 
 
 def test_without_a_half_life_usage_is_demand_times_time() -> None:
@@ -325,7 +326,7 @@ def test_rounds_change_nothing(
     queue = tuple(waiting(200 + k, k, 40 * k, 1 + k, k) for k in range(1, 6))
     found = []
     for instants in ([], sorted(rounds)):
-        order = MultifactorOrder(params(half_life=half_life), SYSTEM, PARTITIONS)
+        order = order_of(params(half_life=half_life), SYSTEM, PARTITIONS)
         pending = list(instants)
         for k, (user, start, run_time, cores) in enumerate(
             sorted(history, key=lambda j: j[1] + j[2])
@@ -348,7 +349,7 @@ def test_fair_share_turns_the_order_round() -> None:
     )
     system = alike(10, core=1)
     weights = {"age": 1, "size": 0, "fair_share": 1000, "partition": 0, "qos": 0}
-    order = MultifactorOrder(params(weights=weights), system, NO_PARTITIONS)
+    order = order_of(params(weights=weights), system, NO_PARTITIONS)
     dispatcher = list_rule(order, "strict", FirstFit())
     recorder = replay(system, dispatcher, jobs, followers=[order])
     assert recorder.start_times == {1: 0, 2: 200, 3: 100}
@@ -399,9 +400,8 @@ def test_an_assembly_knows_who_follows() -> None:
 )
 def test_users_in_a_tree(given: dict[str, str], expected: dict[int, float]) -> None:
     """Two users of an account with usage come after two users without an account."""
-    accounts = {"lab": {"users": {"1": 1, "2": 1}}, "rest": {"shares": 3}}
-    tree = params(accounts=accounts, other_account="rest", **given)
-    order = MultifactorOrder(tree, SYSTEM, NO_PARTITIONS)
+    accounts = {"lab": {"users": {"1": 1, "2": 1}}, "rest": {"shares": 3, "other_users": True}}
+    order = order_of(params(accounts=accounts, **given), SYSTEM)
     before = running(101, 1, 2800, 8)
     order.job_started(before)
     order.job_ended(before, 2900)
@@ -417,8 +417,6 @@ def test_users_in_a_tree(given: dict[str, str], expected: dict[int, float]) -> N
         {"weights": {"age": -1}},
         {"max_age": 0},
         {"half_life": 0},
-        {"shares": {"1": -1}},
-        {"shares": {"one": 1}},
         {"qos": {"1": -0.5}},
         {"weights": {"nice": 1}},
         {"weights": {"age": 2 * 10**15}},
@@ -427,7 +425,7 @@ def test_users_in_a_tree(given: dict[str, str], expected: dict[int, float]) -> N
 def test_what_makes_no_sense_is_refused(bad: dict[str, Any]) -> None:
     """Negative weights and shares, spans of nothing and unknown factors are refused."""
     with pytest.raises(ValueError, match="validation error"):
-        params(**bad)
+        order_of(bad, SYSTEM)
 
 
 def test_usage_before_the_first_job() -> None:
@@ -439,7 +437,7 @@ def test_usage_before_the_first_job() -> None:
     """
     system = alike(10, core=1, mem=4)
     accounts = {"a": {"users": {"1": 1, "2": 1, "3": 1}, "usage": {"1": 3000}}}
-    order = MultifactorOrder(params(accounts=accounts, half_life=600), system, NO_PARTITIONS)
+    order = order_of(params(accounts=accounts, half_life=600), system, NO_PARTITIONS)
 
     def factors_at(now: int, run: tuple[RunningJob, ...]) -> list[float]:
         queue = tuple(

@@ -5,13 +5,12 @@ from typing import Any
 import pytest
 
 from hpcsched.dispatching.problem import WaitingJob, waiting_job
-from hpcsched.dispatching.rules.multifactor import AccountTree, Association, MultifactorOrder
-from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
+from hpcsched.dispatching.rules.multifactor import Association
 from hpcsched.system.system import Request
 from hpcsched.workload.job import Job
-from hpcsched.workload.site_partitions import NO_PARTITIONS
+from hpcsched.workload.site_policies import SitePolicies
 from tests.builders import alike
-from tests.dispatching.rules.multifactor_factors import shares_of
+from tests.dispatching.rules.multifactor_factors import order_of, policies_of, shares_of
 
 ACCOUNTS = {
     "physics": {"shares": 3, "users": {"1": 1, "2": 1}, "groups": [7]},
@@ -19,22 +18,20 @@ ACCOUNTS = {
 }
 
 
-def tree(**given: Any) -> AccountTree:
+def policies(**given: Any) -> SitePolicies:
     """Return a tree as a scenario declares it."""
-    return AccountTree(MultifactorParams.model_validate({"accounts": ACCOUNTS, **given}))
+    return policies_of({"accounts": ACCOUNTS | given})
 
 
-def charged(accounts: AccountTree, user: int | None, group: int | None) -> str:
+def charged(accounts: SitePolicies, user: int | None, group: int | None) -> str:
     """Return the account of a job of a user and a group."""
     job = Job(1, 0, Request(1, (1,)), 60, user=user, group=group)
-    found = accounts.association(job)
-    assert found.user == user
-    return found.account
+    return accounts.account_of(job)
 
 
 def test_the_account_is_that_of_the_group_and_else_the_first_with_the_user() -> None:
     """User 2 is in two accounts; the groups 8 and 9 are charged to theory, whoever the user is."""
-    accounts = tree()
+    accounts = policies()
     assert charged(accounts, 2, None) == "physics"
     assert charged(accounts, 2, 9) == "theory"
     assert charged(accounts, 2, 5) == "physics"
@@ -44,8 +41,9 @@ def test_the_account_is_that_of_the_group_and_else_the_first_with_the_user() -> 
 
 def test_other_users_are_in_the_account_that_is_named_or_in_others() -> None:
     """So are jobs of unknown users."""
-    assert charged(tree(), 4, None) == charged(tree(), None, None) == "others"
-    assert charged(tree(other_account="theory"), 4, None) == "theory"
+    assert charged(policies(), 4, None) == charged(policies(), None, None) == "others"
+    theory = {**ACCOUNTS["theory"], "other_users": True}
+    assert charged(policies(theory=theory), 4, None) == "theory"
 
 
 def waiting(*users: int | None) -> list[WaitingJob]:
@@ -57,10 +55,8 @@ def waiting(*users: int | None) -> list[WaitingJob]:
 def shares_with(*users: int | None, **given: Any) -> dict[Association, float]:
     """Return the classic factors while jobs of some users wait."""
     accounts = {"a": {"users": {"1": 1, "2": 1}, "usage": {"1": 60, "2": 20}}, **given}
-    params = MultifactorParams.model_validate(
-        {"accounts": accounts, "fair_share": "classic", "half_life": None}
-    )
-    order = MultifactorOrder(params, alike(1, core=1), NO_PARTITIONS)
+    params = {"accounts": accounts, "fair_share": "classic", "half_life": None}
+    order = order_of(params, alike(1, core=1))
     return shares_of(order, 0, waiting(*users))
 
 

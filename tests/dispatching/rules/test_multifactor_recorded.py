@@ -6,15 +6,13 @@ import pytest
 import yaml
 
 from hpcsched.dispatching.problem import waiting_job
-from hpcsched.dispatching.rules.multifactor import MultifactorOrder
-from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
 from hpcsched.system.system import Request
 from hpcsched.workload.job import Job
 from hpcsched.workload.site_partitions import Partition, Partitions
 from hpcsched_slurm.site.accounts import TraceNames, accounts_block
 from hpcsched_slurm.syntax.associations import parse_associations
 from tests.builders import alike
-from tests.dispatching.rules.multifactor_factors import factors_of, priorities_of
+from tests.dispatching.rules.multifactor_factors import factors_of, order_of, priorities_of
 from tests.dispatching.rules.priorities_22_05 import SPRIO, SSHARE, SSHARE_CLASSIC
 
 SYSTEM = alike(4, core=16)
@@ -44,8 +42,8 @@ def test_priorities_are_those_of_slurm(sshare: str, classic: bool, accuracy: flo
         {name: number for number, name in enumerate(accounts)},
     )
     block = accounts_block(parse_associations(sshare), names, Path("sshare.txt"))
-    params = MultifactorParams.model_validate(SETTINGS | yaml.safe_load(block.text))
-    order = MultifactorOrder(params, SYSTEM, PARTITIONS)
+    given = SETTINGS | yaml.safe_load(block.text) | ({"fair_share": "classic"} if classic else {})
+    order = order_of(given, SYSTEM, PARTITIONS)
     queue = [
         waiting_job(
             Job(

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.rules.multifactor import Association, MultifactorOrder
-from hpcsched.dispatching.rules.multifactor_params import FairShare, MultifactorParams
-from hpcsched.workload.site_partitions import NO_PARTITIONS
+from hpcsched.dispatching.rules.multifactor import Association
+from hpcsched.dispatching.rules.multifactor_params import FairShare
 from tests.builders import alike
-from tests.dispatching.rules.multifactor_factors import shares_of
+from tests.dispatching.rules.multifactor_factors import order_of, shares_of
 from tests.strategies import tries
 
 # Five users in three accounts; usage is 120 in all. S is the share of the siblings' shares, U that
@@ -47,10 +46,8 @@ def fair_shares(
         }
         for name, account in accounts.items()
     }
-    params = MultifactorParams.model_validate(
-        {"accounts": declared, "half_life": None, "fair_share": algorithm}
-    )
-    return shares_of(MultifactorOrder(params, alike(1, core=1), NO_PARTITIONS), 0)
+    params = {"accounts": declared, "half_life": None, "fair_share": algorithm}
+    return shares_of(order_of(params, alike(1, core=1)), 0)
 
 
 def by_user(

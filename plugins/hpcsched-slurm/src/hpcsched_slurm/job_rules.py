@@ -4,12 +4,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from hpcsched.system.cluster import ClusterJob
-from hpcsched_slurm.job_limits import NO_RULES, JobRules
+from hpcsched.system.limits import JOBS, Holder
+from hpcsched.system.policies import Policies
 from hpcsched_slurm.licenses import NO_LICENSES, Licenses
 from hpcsched_slurm.partition_limits import NO_PARTITIONS, Asker, PartitionLimits, Partitions
-from hpcsched_slurm.policies import Policies
-from hpcsched_slurm.policy_reading import JOBS, LICENSE, Holder, tres_amounts
+from hpcsched_slurm.policy_reading import LICENSE, tres_amounts
 from hpcsched_slurm.syntax.gres import license_resource, parse_licenses
+from hpcsched_slurm.time_limits import rules_now
 from hpcsched_slurm.versions import whole
 
 _ENDING = "COMPLETING"
@@ -106,11 +107,11 @@ class Rules(NamedTuple):
         found = found._replace(shared={license_resource(n): count for n, count in drawn.items()})
         if self.policies is None:
             return found
-        rules = self._rules(job, partition)
+        rules = rules_now(self.policies.of(self._holder(job, partition)), self.policies)
         usage = _usage(job, found, most, drawn)
         started = found.start_time if found.phase == "running" else None
         usage |= rules.minutes(usage, _minutes(job), started=started)
-        found = found._replace(groups=rules.groups, usage=usage)
+        found = found._replace(groups=rules.rules.groups, usage=usage)
         if found.phase == "running":
             return found
         found = found._replace(limits=rules.limits)
@@ -119,10 +120,8 @@ class Rules(NamedTuple):
             return found._replace(phase="blocked", held=False, why=why)
         return found
 
-    def _rules(self, job: Mapping[str, Any], partition: str) -> JobRules:
-        if self.policies is None:
-            return NO_RULES
-        holder = Holder(
+    def _holder(self, job: Mapping[str, Any], partition: str) -> Holder:
+        return Holder(
             str(job.get("cluster") or ""),
             str(job.get("account") or ""),
             str(job.get("user_name") or ""),
@@ -130,7 +129,6 @@ class Rules(NamedTuple):
             str(job.get("qos") or ""),
             self.limits_of(partition).qos,
         )
-        return self.policies.of(holder)
 
 
 NO_CLUSTER_RULES = Rules()

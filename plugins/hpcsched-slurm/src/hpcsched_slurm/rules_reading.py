@@ -5,12 +5,13 @@ from typing import Any, NamedTuple, Protocol
 
 from hpcsched import InputError
 from hpcsched.system.cluster import UnavailableError
+from hpcsched.system.limits import Association, Qos, TimeUsage
+from hpcsched.system.policies import TIME_LIMITS, Policies
 from hpcsched_slurm.job_rules import NO_CLUSTER_RULES, Rules
 from hpcsched_slurm.licenses import read_licenses
 from hpcsched_slurm.partition_limits import read_partitions
-from hpcsched_slurm.policies import Policies
-from hpcsched_slurm.policy_reading import Association, Qos, Record, read_associations, read_qos
-from hpcsched_slurm.time_limits import TIME_LIMITS, TimeUsage, read_time_usage
+from hpcsched_slurm.policy_reading import Record, read_associations, read_qos
+from hpcsched_slurm.time_limits import read_time_usage
 from hpcsched_slurm.versions import FAULTS
 
 RULES_EVERY = 10.0

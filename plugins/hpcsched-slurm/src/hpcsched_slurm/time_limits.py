@@ -7,13 +7,19 @@ limit on memory. Source: answers of Slurm 22.05.8; the page "Resource Limits" of
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import NamedTuple
 
+from hpcsched.system.cluster import ClusterLimit
+from hpcsched.system.limits import (
+    NO_TIME_LIMITS,
+    Amounts,
+    AssociationKey,
+    Metered,
+    TimeLimits,
+    TimeUsage,
+)
+from hpcsched.system.policies import MINUTES, JobBound, JobRules, Policies, minutes_of
 from hpcsched_slurm.syntax.slurm_lines import pairs_of
-
-TIME_LIMITS = ("GrpTRESMins", "GrpTRESRunMins", "GrpWall")
-"""Limits that a group of jobs uses up over time; `MaxTRESMins` is one of each job."""
 
 _NUMBERED = re.compile(r"(.*?)(?:\(\d+\))?")
 """A name and its number: `small(2)`, `root(0)`."""
@@ -26,62 +32,82 @@ _WALL = re.compile(r"(N|\d+)\((\d+)(?:\.\d+)?\)")
 _LIMITED = re.compile(r" Grp(?:Wall=(?!N\()|TRES(?:Run)?Mins=(?:[^ ,=]+=N\(\d+\),?)*+(?=\S))")
 
 
-class Metered(NamedTuple):
-    """Maximum and usage of something, in minutes; `most` is None without a limit."""
-
-    most: int | None
-    used: int
-
-
-_NOTHING: Mapping[str, Metered] = MappingProxyType({})
-
-
-class TimeLimits(NamedTuple):
-    """Limits over time of a QOS or an association, by trackable resource.
+class RulesNow(NamedTuple):
+    """Limits of a job in view of the usage that Slurm told.
 
     Attributes
     ----------
-    total
-        Resource minutes of all its jobs so far: `GrpTRESMins`.
-    running
-        Resource minutes that its running jobs may still take: `GrpTRESRunMins`.
-    wall
-        Minutes of all its jobs so far: `GrpWall`.
+    rules
+        All limits but those over time, and what these leave to a single job.
+    limits
+        Those of its groups.
+    spent
+        Limits of what has been used up, by the resource that a job must ask for to be concerned;
+        `minutes` for any job.
+    timed
+        Resources that are limited over time: `usage` needs their minutes.
+    counted_from
+        Start in seconds since 1970 from which on a running job is not part of the usage that
+        Slurm told.
     """
 
-    total: Mapping[str, Metered] = _NOTHING
-    running: Mapping[str, Metered] = _NOTHING
-    wall: Metered = Metered(None, 0)
+    rules: JobRules
+    limits: tuple[ClusterLimit, ...]
+    spent: tuple[JobBound, ...]
+    timed: frozenset[str]
+    counted_from: int
 
-    @property
-    def limited(self) -> bool:
-        """True if there is a limit."""
-        return bool(self.total or self.running) or self.wall.most is not None
+    def minutes(self, usage: Amounts, minutes: int, *, started: int | None) -> dict[str, int]:
+        """Return the minutes by which a job counts.
+
+        Parameters
+        ----------
+        started
+            Start of a running job, in seconds since 1970; None for a waiting one.
+        """
+        if not self.timed or (started is not None and started < self.counted_from):
+            return {}
+        factor = self.rules.asked_factor if started is None else self.rules.used_factor
+        time = int(minutes * factor)
+        found = {minutes_of(name): time * usage.get(name, 0) for name in sorted(self.timed)}
+        return {**found, MINUTES: time}
+
+    def refusal(self, usage: Amounts, units: int, time_limit: int) -> str:
+        """Return the limit that a job breaks by itself, in words; see `JobRules.refusal`."""
+        for one in self.spent:
+            if one.counted == MINUTES or usage.get(one.counted, 0) > 0:
+                return one.name
+        return self.rules.refusal(usage, units, time_limit)
 
 
-NO_TIME_LIMITS = TimeLimits()
-
-AssociationKey = tuple[str, str, str, str]
-"""Cluster, account, user and partition of an association; user and partition may be empty."""
-
-
-class TimeUsage(NamedTuple):
-    """Limits over time of all QOS and associations, as they are at an instant.
-
-    Attributes
-    ----------
-    at
-        Seconds since 1970: jobs that start later are not part of the usage.
-    """
-
-    at: float
-    qos: Mapping[str, TimeLimits]
-    associations: Mapping[AssociationKey, TimeLimits]
-
-    @property
-    def limited(self) -> bool:
-        """True if there is a limit."""
-        return any(one.limited for one in (*self.qos.values(), *self.associations.values()))
+def rules_now(rules: JobRules, policies: Policies) -> RulesNow:
+    """Return the limits of a job in view of the usage that the policies know."""
+    limits, most, spent = list(rules.limits), list(rules.most), []
+    timed = {
+        one.counted.removesuffix(f" {MINUTES}") for one in rules.most if MINUTES in one.counted
+    }
+    for kind, group, counted, (bound, metered), running, name in rules.over_time:
+        timed.add(counted)
+        least, told = bound or 0, name
+        if kind != "running":
+            # Slurm counts no former usage against jobs that use nothing themselves.
+            counts = rules.used_factor or kind == "wall"
+            used = metered if counts else 0
+            least, told = least - used, f"{name}, of which {used} are used"
+            if least <= 0:
+                spent.append(JobBound(counted, bound or 0, told))
+            if least <= 0 or not policies.safe:
+                continue
+        if kind == "wall":  # what it counts with is the time limit alone
+            most.append(JobBound(MINUTES, least, told))
+        elif rules.used_factor:
+            limits.append(ClusterLimit(group, minutes_of(counted), least, told, running))
+        else:
+            most.append(JobBound(minutes_of(counted), least, told))
+    rules = rules._replace(most=tuple(most))
+    timed -= {MINUTES}
+    found = tuple(limits), tuple(spent), frozenset(timed)
+    return RulesNow(rules, *found, int(policies.usage.at))
 
 
 def read_time_usage(text: str, at: float) -> TimeUsage:

@@ -5,10 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from pydantic import TypeAdapter
 
 from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
 from hpcsched.errors import InputError
+from hpcsched.scenario.policy_declarations import DeclaredAccounts, build_policies
 from hpcsched.workload.site_partitions import NO_PARTITIONS
 from hpcsched_slurm.site.accounts import (
     FIRST_ABSENT,
@@ -81,10 +83,11 @@ def test_the_factors_are_those_of_the_same_table(text: str, is_classic: bool) ->
     factor of the root.
     """
     value = yaml.safe_load(accounts_block(parse_associations(text), NAMES, SOURCE).text)
-    params = MultifactorParams.model_validate(value)
-    assert params.fair_share == ("classic" if is_classic else None)
-    params = params.model_copy(update={"half_life": None})
-    order = MultifactorOrder(params, alike(1, core=1), NO_PARTITIONS)
+    accounts = TypeAdapter(DeclaredAccounts).validate_python(value["accounts"])
+    given = {"half_life": None, "fair_share": "classic" if is_classic else None}
+    params = MultifactorParams.model_validate(given)
+    policies = build_policies({}, accounts)
+    order = MultifactorOrder(params, alike(1, core=1), NO_PARTITIONS, policies)
     none = order.keys([])
     shares = order.core.fair_shares(0, none, none, np.empty(0, dtype=np.int64))
     found = {tuple(one): shares[number] for one, number in order.users.items()}

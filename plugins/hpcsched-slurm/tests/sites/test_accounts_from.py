@@ -46,7 +46,7 @@ def test_the_block_makes_a_valid_scenario(capsys: pytest.CaptureFixture[str]) ->
     )
     assert said.err == ""
     with Path("today.yaml").open("a") as file:
-        file.writelines(f"    {line}\n" for line in said.out.splitlines())
+        file.write(said.out)
     assert cli.main(["run", "today.yaml", "--out", "run"]) == 0
     assert cli.main(["verify", "run"]) == 0
 
@@ -77,7 +77,9 @@ def test_priorities_of_qos(capsys: pytest.CaptureFixture[str]) -> None:
     Path("qos.txt").write_text("Name|Priority\nnormal|0\nexpress|10\n")
     command = ["trace", "accounts-from", "sshare.txt", "today.yaml", "--qos", "qos.txt"]
     assert cli.main(command) == 0
-    assert capsys.readouterr().out.endswith("qos:\n  normal: 0\n  express: 10\n")
+    assert capsys.readouterr().out.endswith(
+        "qos:\n  normal: {priority: 0}\n  express: {priority: 10}\n"
+    )
     Path("qos.txt").write_text("Name|Priority\nnormal|much\n")
     assert cli.main(command) == 1
     told = "expected Priority as a whole number, found 'much'"

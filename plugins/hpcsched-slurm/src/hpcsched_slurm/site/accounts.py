@@ -1,4 +1,4 @@
-"""The tree of accounts of the queue order `multifactor`, from associations of Slurm."""
+"""The accounts of a scenario, from associations of Slurm."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,13 +7,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
-from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.paths import MOST_TEXT
 from hpcsched.scenario.document import parse_document, read_text
 from hpcsched.scenario.faults import sentence
+from hpcsched.scenario.policy_declarations import DeclaredAccounts
 from hpcsched_slurm.site.yaml_text import one_line, scalar
 from hpcsched_slurm.syntax.associations import (
     PARENT,
@@ -54,7 +54,7 @@ class TraceNames(NamedTuple):
 
 
 class AccountsBlock(NamedTuple):
-    """Keys of the order `multifactor` as YAML, and sentences on what they leave out."""
+    """Keys of a scenario as YAML, and sentences on what they leave out."""
 
     text: str
     left_out: tuple[str, ...]
@@ -85,7 +85,7 @@ def accounts_block(
     source: Path,
     qos: Mapping[str, int] = MappingProxyType({}),
 ) -> AccountsBlock:
-    """Return the keys `accounts` and `qos` of the order `multifactor`, after comments on omissions.
+    """Return the keys `accounts` and `qos` of a scenario, after comments on omissions.
 
     Users of the tree that the trace does not have count in it, as in Slurm; they get numbers from
     `FIRST_ABSENT` on.
@@ -110,6 +110,8 @@ def accounts_block(
     if associations.limits:
         left_out.append(f"limits: {', '.join(associations.limits)}")
     left_out += _charged_to_first(tree, names)
+    if associations.classic:
+        left_out.append("the classic formula, which is fair_share: classic of the order")
     comments = [f"From {source.name}: {len(tree)} accounts, {len(members)} users in them."]
     if absent:
         comments.append(f"Not in the trace: {_listed(absent)}.")
@@ -117,11 +119,9 @@ def accounts_block(
     lines += ["accounts:" if tree else "accounts: {}"]
     for name, account in tree.items():
         lines += _account_lines(name, account, numbers, names.groups)
-    if associations.classic:
-        lines.append("fair_share: classic")
     if qos:
         lines.append("qos:")
-        lines += [f"  {scalar(name)}: {priority}" for name, priority in qos.items()]
+        lines += [f"  {scalar(name)}: {{priority: {one}}}" for name, one in qos.items()]
     text = "".join(f"{line}\n" for line in lines)
     _check(text, source)
     return AccountsBlock(text, tuple(left_out))
@@ -222,12 +222,12 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _check(text: str, source: Path) -> None:
-    """Raise InputError where the keys are not valid for `multifactor`."""
+    """Raise InputError where the keys are not valid."""
     # The text itself is checked, as it is what the user gets.
     document = parse_document(text)
     value: Mapping[str, Any] = document.value
     try:
-        MultifactorParams.model_validate(value)
+        TypeAdapter(DeclaredAccounts).validate_python(value["accounts"])
     except ValidationError as error:
         told = "; ".join(sentence(one) for one in error.errors())
         raise _fault(f"the accounts make no tree: {told}", source) from None
