@@ -6,6 +6,7 @@ import platform
 import zlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
@@ -101,8 +102,12 @@ def package_versions(packages: Sequence[str] = ("numpy", "pyarrow", "pydantic"))
     return {
         "hpcsched": __version__,
         "python": platform.python_version(),
-        **{name: version(name) for name in packages},
+        **{name: _version(name) for name in packages},
     }
+
+
+# Found anew each time, versions take nearly half of the planning of an experiment.
+_version = cache(version)
 
 
 def start_manifest(

@@ -17,6 +17,7 @@ from hpcsched.plugins.registry import Registry
 from hpcsched.report.job_breakdown import ClassName
 from hpcsched.report.studying import StudyComparison, compare
 from hpcsched.runs.files import write_json
+from hpcsched.runs.kept_workload import workload_key
 from hpcsched.runs.run_result import RunResult, open_run
 from hpcsched.scenario.choices import NamedChoice
 from hpcsched.studies.cell import Cell
@@ -84,14 +85,17 @@ def run_cells(
     An exception of the caller, or Ctrl-C, stops the running cells and begins no others.
     """
     by_address = {cell.address: cell for cell in cells}
-    tasks = []
+    # Grouped by workload, which an executor may read once for all of a group.
+    groups: dict[str, list[Task]] = {}
     for address, cell in by_address.items():
         # The run itself is looked at and not the index, which a killed experiment may have left
         # behind.
         if not again and folder.run_of(cell) is not None:
             yield Outcome(cell, "kept")
         else:
-            tasks.append(Task(address, PROGRAM, cell.text, cell.files, folder.unfinished))
+            task = Task(address, PROGRAM, cell.text, cell.files, folder.unfinished)
+            groups.setdefault(workload_key(cell.scenario), []).append(task)
+    tasks = [task for group in groups.values() for task in group]
     if tasks:
         with closing(_results(executor, tasks, limit, started)) as running:
             for ended in running:

@@ -10,9 +10,14 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 import hpcsched
+from hpcsched.dispatching.rules.recorded import FollowsRecord
 from hpcsched.errors import HpcschedError
+from hpcsched.runs.assembly import assemble
+from hpcsched.runs.kept_workload import kept_source
+from hpcsched.runs.runner import replay_into_folder
 
 AGAIN = 20.0
 """Seconds after which to interrupt again: an interrupt can be lost while modules load."""
@@ -24,13 +29,24 @@ def main(arguments: Sequence[str]) -> int:
     # A daemon: the wait for the end of the pipe must not keep a run that is done.
     threading.Thread(target=_stop_with_starter, daemon=True).start()
     try:
-        hpcsched.run(hpcsched.load_scenario(scenario, overrides), out, force=True)
+        _replay(hpcsched.load_scenario(scenario, overrides), Path(out))
     except KeyboardInterrupt:
         return 130
     except HpcschedError as error:
         print(error, file=sys.stderr)  # noqa: T201 (who started this program reads it)
         return 1
     return 0
+
+
+def _replay(scenario: hpcsched.Scenario, out: Path) -> None:
+    """Replay a scenario as `hpcsched.run` does; jobs that are in memory are not read again."""
+    assembly = assemble(scenario, folder=out)
+    kept = kept_source(scenario)
+    # Recorded waits belong to the reading of a log.
+    if kept is not None and not isinstance(assembly.dispatcher, FollowsRecord):
+        assembly.source = kept
+    if replay_into_folder(assembly.build_all(), force=True).manifest.status == "interrupted":
+        raise KeyboardInterrupt
 
 
 def _stop_with_starter() -> None:

@@ -1,6 +1,8 @@
 """Executors of tasks: their protocol, attempts at a task, and the executor `local`."""
 
+import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -9,6 +11,9 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from select import select
+from socket import socketpair
 from threading import Event
 from time import perf_counter
 from typing import Any, Literal, NamedTuple, Protocol, Self
@@ -184,6 +189,66 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
+SERVER = "hpcsched.studies.executors.fork_server"
+
+
+class ForkServer:
+    """Process of the program `SERVER`, which forks one for each task that it is given."""
+
+    def __init__(self) -> None:
+        self._socket, theirs = socketpair()
+        self._answers = self._socket.makefile("r")
+        number = theirs.fileno()
+        # Python 3.12 warns of forks beside the idle threads of libraries.
+        quiet = ["-W", "ignore:This process:DeprecationWarning"]
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", *quiet, "-m", SERVER, str(number)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[number],
+                start_new_session=True,
+            )
+
+    def carry_out(
+        self, program: str, scenario: str, attempt: Path, stopped: Callable[[], bool]
+    ) -> str | None:
+        """Run a task's program like the function `carry_out`; return None if the server is lost.
+
+        A server that is lost, or stopped, takes no more tasks.
+        """
+        (attempt / SCENARIO).write_text(scenario, encoding="utf-8")
+        asked = [program, *(str(attempt / name) for name in (SCENARIO, RUN, LOG))]
+        with suppress(ConnectionError):
+            self._socket.sendall(f"{json.dumps(asked)}\n".encode())
+        while not stopped():
+            if select([self._socket], [], [], POLL)[0]:
+                answer = self._answers.readline()
+                if not answer:
+                    self._kill()
+                    self.close()
+                    return None
+                return _why(int(answer), attempt / LOG) if int(answer) else ""
+        self.close()
+        return STOPPED
+
+    def close(self) -> None:
+        """End the process and its task; kill them after `GRACE` seconds."""
+        assert self._process.stdin is not None
+        for file in (self._process.stdin, self._answers, self._socket):
+            file.close()
+        try:
+            self._process.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            self._kill()
+            self._process.wait()
+
+    def _kill(self) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+
 def _why(code: int, log: Path) -> str:
     """Return why a program failed: its last line, or its exit code."""
     # The log of a killed program ends anywhere, so its last line would mislead.
@@ -206,7 +271,10 @@ class LocalParams(Params):
 
 @builtin("executor", "local", LocalParams, summary="processes of this machine")
 class LocalExecutor:
-    """Executor with processes of this machine, which end with the process that started them."""
+    """Executor with processes of this machine, which end with the process that started them.
+
+    Servers fork them. A task whose server is lost runs again, in a process started for it alone.
+    """
 
     def __init__(self, params: LocalParams) -> None:
         self._jobs = params.jobs
@@ -215,25 +283,38 @@ class LocalExecutor:
         self, tasks: Sequence[Task], limit: int | None, started: Callable[[Task], None]
     ) -> Iterator[Ended]:
         """Run tasks; see `hpcsched.studies.executors.executor.Executor`."""
-        stop = Event()
+        stop, idle = Event(), SimpleQueue[ForkServer]()
         # Threads suffice: each only waits for a process, and the replay is in that process.
         with ThreadPoolExecutor(limit or self._jobs or os.cpu_count() or 1) as threads:
-            futures = [threads.submit(_ended, task, started, stop) for task in tasks]
+            futures = [threads.submit(_ended, task, started, stop, idle) for task in tasks]
             try:
                 for future in as_completed(futures):
                     yield future.result()
             finally:
                 stop.set()
                 threads.shutdown(wait=True, cancel_futures=True)
+                while not idle.empty():
+                    idle.get().close()
 
 
-def _ended(task: Task, started: Callable[[Task], None], stop: Event) -> Ended:
+def _ended(
+    task: Task, started: Callable[[Task], None], stop: Event, idle: SimpleQueue[ForkServer]
+) -> Ended:
     started(task)
     began = perf_counter()
     attempt = None
     try:
         attempt = new_attempt(task.folder, task.name)
-        message = carry_out(task.program, task.scenario, attempt, (), stop.is_set)
+        try:
+            server = idle.get_nowait()
+        except Empty:
+            server = ForkServer()
+        answer = server.carry_out(task.program, task.scenario, attempt, stop.is_set)
+        if answer is None:
+            answer = carry_out(task.program, task.scenario, attempt, (), stop.is_set)
+        elif answer != STOPPED:
+            idle.put(server)
+        message = answer
     except OSError as error:
         message = f"{error.filename or task.folder}: {error.strerror or error}"
     return Ended(task, attempt, perf_counter() - began, message)
