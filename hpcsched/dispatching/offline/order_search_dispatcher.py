@@ -30,7 +30,7 @@ def surrogate_of(objective: Objective) -> SurrogateParams:
         case AF() | WaitTime():
             return SurrogateParams(area_exponent=0.1, front_bias=2.5)
         case AWF():
-            return SurrogateParams(area_exponent=0.1, warm_start=True)
+            return SurrogateParams(area_exponent=0.1, warm_start=True, front_bias=2.0)
         case PSF():
             return SurrogateParams(dinkelbach_parameter=0.8, warm_start=True, front_bias=2.0)
         case _:
