@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import NamedTuple
 
 from hpcsched.plugin_faults import HOME
 from hpcsched.runs.assembly import assemble
@@ -14,31 +13,14 @@ from hpcsched.workload.trace_source import TraceAccount, TraceSource, has_depend
 MOST_JOBS = 2**17
 """Largest workload that is kept, in jobs: about 40 MB. Longer ones are read for each run."""
 
-_WITHOUT = {
-    "name",
-    "description",
-    "dispatcher",
-    "objective",
-    "predictor",
-    "correction",
-    "metrics",
-    "observers",
-}
+_DECIDES = {"dispatcher", "objective", "predictor", "correction"}
+_WITHOUT = _DECIDES | {"name", "description", "metrics", "observers"}
 """Keys of a scenario that its jobs do not depend on."""
 
 
 def workload_key(scenario: Scenario) -> str:
     """Return a text that is equal for scenarios with the same jobs, as long as files stay."""
     return scenario.model_dump_json(exclude=_WITHOUT)
-
-
-class _Read(NamedTuple):
-    """A batch, with the number of distinct requests and the account of the source after it."""
-
-    columns: JobColumns
-    requests: int
-    account: TraceAccount
-    fraction_read: float | None
 
 
 class KeptSource:
@@ -54,13 +36,12 @@ class KeptSource:
         self.files, self.uniform_request = source.files, source.uniform_request
         self.dependencies = has_dependencies(source)
         self.account, self.fraction_read = deepcopy(source.account), source.fraction_read
-        self._read: list[_Read] = []
-        jobs = 0
+        # Batches, each with the number of distinct requests, the account and the progress after it.
+        self._read: list[tuple[JobColumns, int, TraceAccount, float | None]] = []
         for columns in batches_of(source):
-            account, known = deepcopy(source.account), len(columns.requests)
-            self._read.append(_Read(columns, known, account, source.fraction_read))
-            jobs += len(columns.job_id)
-            if jobs > MOST_JOBS:
+            known, account = len(columns.requests), deepcopy(source.account)
+            self._read.append((columns, known, account, source.fraction_read))
+            if account.submitted > MOST_JOBS:
                 raise OverflowError(f"more than {MOST_JOBS:,} jobs")
         self._end = deepcopy(source.account), source.fraction_read
         self.comments = tuple(source.comments)
@@ -80,15 +61,8 @@ class KeptSource:
         return records_of(self.job_columns(RequestNumbers()))
 
 
-class _Kept(NamedTuple):
-    """State of each file of a workload, and the workload; None if it is too long."""
-
-    files: list[tuple[int, int, int]]
-    source: KeptSource | None
-
-
-_kept: dict[str, _Kept] = {}
-"""The last workload, by its key; or nothing."""
+_kept: dict[str, tuple[list[tuple[int, int, int]], KeptSource | None]] = {}
+"""State of the files, and the workload if it is short enough, by its key: of the last one alone."""
 
 
 def keep_workload(scenario: Scenario) -> None:
@@ -102,15 +76,14 @@ def keep_workload(scenario: Scenario) -> None:
         return
     key, states = workload_key(scenario), [path.stat() for path in assembly.source.files]
     files = [(state.st_ino, state.st_size, state.st_mtime_ns) for state in states]
-    if key not in _kept or _kept[key].files != files:
+    if key not in _kept or _kept[key][0] != files:
         _kept.clear()  # first, so that two workloads are never held
         try:
-            _kept[key] = _Kept(files, KeptSource(assembly.source))
+            _kept[key] = files, KeptSource(assembly.source)
         except OverflowError:
-            _kept[key] = _Kept(files, None)
+            _kept[key] = files, None
 
 
 def kept_source(scenario: Scenario) -> KeptSource | None:
     """Return the jobs of a scenario if they are those that were read last."""
-    kept = _kept.get(workload_key(scenario))
-    return None if kept is None else kept.source
+    return _kept.get(workload_key(scenario), ([], None))[1]

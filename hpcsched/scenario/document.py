@@ -265,18 +265,25 @@ class StrictLoader(yaml.BaseLoader):
     """Composer of the nodes of a YAML text, with plain values as in YAML 1.2."""
 
 
-class StrictDumper(yaml.SafeDumper):
-    """Writer of YAML that means the same in YAML 1.1 and 1.2."""
-
-    def ignore_aliases(self, data: Any) -> bool:
+class _WithoutAliases:
+    def ignore_aliases(self, _data: Any) -> bool:
         """Return True: aliases would make a file harder to read."""
         return True
+
+
+class StrictDumper(_WithoutAliases, yaml.SafeDumper):
+    """Writer of YAML that means the same in YAML 1.1 and 1.2."""
+
+
+class FastDumper(_WithoutAliases, getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    """`StrictDumper` in C, where that is there; some texts are written in another way."""
 
 
 for _tag, _pattern in _PLAIN.items():
     StrictLoader.add_implicit_resolver(_tag, _pattern, None)
     # The dumper keeps the patterns of YAML 1.1 beside these and quotes what either would misread.
-    StrictDumper.add_implicit_resolver(_tag, _pattern, None)
+    for _dumper in (StrictDumper, FastDumper):
+        _dumper.add_implicit_resolver(_tag, _pattern, None)
 
 
 def _scalar_value(tag: str, text: str) -> Any:

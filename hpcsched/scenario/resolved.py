@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 from pydantic import TypeAdapter
 
-from hpcsched.scenario.document import StrictDumper
+from hpcsched.scenario.document import FastDumper, StrictDumper
 from hpcsched.scenario.key_path import KeyPath, show_key_path
 from hpcsched.scenario.models import Scenario
 from hpcsched.scenario.system import PartitionDeclaration, SystemDeclaration, build_partitions
@@ -24,9 +24,27 @@ def resolved_values(scenario: Scenario) -> dict[str, Any]:
 
 def resolved_yaml(scenario: Scenario) -> str:
     """Return a scenario as YAML that loads again to an equal scenario."""
+    return dumped(resolved_values(scenario))
+
+
+_SURE = 90
+"""Length of a line, in characters, below which no writer folds one at 100."""
+
+
+def dumped(values: Any) -> str:
+    """Return plain values as YAML, in the bytes of `StrictDumper`."""
+    text = _written(values, FastDumper)
+    # What libyaml may write in another way: other characters, escapes, empty keys and folds.
+    plain = text.isascii() and '"' not in text and "'':" not in text
+    if plain and max(map(len, text.splitlines())) < _SURE:
+        return text
+    return _written(values, StrictDumper)
+
+
+def _written(values: Any, dumper: Any) -> str:
     return yaml.dump(
-        resolved_values(scenario),
-        Dumper=StrictDumper,
+        values,
+        Dumper=dumper,
         sort_keys=False,
         allow_unicode=True,
         default_flow_style=False,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hpcsched.errors import InputError
 from hpcsched.scenario import load_scenario, resolved_yaml
 from hpcsched.scenario.document import StrictDumper
-from hpcsched.scenario.resolved import read_partitions, read_resolved_values, read_system
+from hpcsched.scenario.resolved import dumped, read_partitions, read_resolved_values, read_system
 from tests.fake_plugins import fake_registry
 from tests.scenario.samples import write
 from tests.strategies import tries
@@ -162,3 +162,22 @@ def test_partitions_of_a_resolved_scenario(tmp_path: Path) -> None:
     path.write_text("partitions: [{jobs: 7}]\n")
     with pytest.raises(InputError, match="the partitions cannot be read from it"):
         read_partitions(path)
+
+
+texts = st.text(st.sampled_from("ab 0:-#'\"\\,[]{}&*!|>%@`?.~\n\té\u2028😀"), max_size=12)
+texts |= st.sampled_from(["null", "yes", "1e3", "012", "12:30", "<<", "a " * 60, "k" * 130])
+scalars = texts | st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False)
+plain = st.recursive(
+    scalars,
+    lambda within: st.lists(within, max_size=4) | st.dictionaries(texts, within, max_size=4),
+    max_leaves=12,
+)
+
+
+@tries(300)
+@given(st.dictionaries(texts, plain, max_size=4))
+def test_bytes_of_the_writer_in_python(values: dict[str, Any]) -> None:
+    """YAML is written in C only where the bytes stay: addresses of cells are made of them."""
+    options: Any = {"sort_keys": False, "allow_unicode": True, "width": 100}
+    text = yaml.dump(values, Dumper=StrictDumper, default_flow_style=False, **options)
+    assert dumped(values) == text

@@ -48,7 +48,7 @@ def main() -> None:
 def _run(program: str, arguments: list[str], log: str, loaded: IO[str]) -> None:
     """Run a program as `python -m` does, note the modules that it loads, and end the process."""
     before, code = set(sys.modules), 1
-    os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
+    os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666), 1)
     os.dup2(1, 2)
     np.random.seed()  # new processes do not share a state either
     sys.argv = [program, *arguments]
