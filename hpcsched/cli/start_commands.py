@@ -11,6 +11,8 @@ import typer
 from hpcsched.cli import PlainGroup, options
 from hpcsched.errors import FORCE
 from hpcsched.plugins.new_package import write_package
+from hpcsched.report.compared_study import ComparedStudy
+from hpcsched.report.fidelity import known_fidelity
 from hpcsched.report.studied_runs import open_study
 from hpcsched.report.studying import compare_study
 from hpcsched.report.tables.run_account import account_of_jobs
@@ -45,6 +47,12 @@ def try_(
             metavar="N[xCORES]", help="The machine: 256, or 32x8 for 32 nodes of 8 cores."
         ),
     ] = None,
+    conf: Annotated[
+        Path | None, typer.Option(help="Configuration of the site: it is replayed as it is, too.")
+    ] = None,
+    assoc: Annotated[
+        list[Path] | None, typer.Option(help="Tables of the site's accounts; repeatable.")
+    ] = None,
     preset: options.Preset = None,
     time_zone: Annotated[
         str | None,
@@ -76,6 +84,8 @@ def try_(
         message = f"it is not empty; {FORCE} writes into it all the same"
         raise file_error("file-exists", save, message)
     names = [name.strip() for name in dispatchers.split(",") if name.strip()]
+    if conf is None and assoc:
+        raise typer.BadParameter("expected --conf beside --assoc")
     look = first_look.look_at(
         first_look.example_log() if log is None else log,
         names,
@@ -84,6 +94,7 @@ def try_(
         machine=_machine(nodes),
         preset=preset,
         zone=time_zone,
+        site=[] if conf is None else [conf, *(assoc or ())],
     )
     as_text = format_ == "text"
     # What is told on the way is no part of a table that another program reads.
@@ -104,12 +115,15 @@ def try_(
         typer.echo(options.tables_text([found.metrics], format_, found.content))
         if as_text:
             typer.echo("\n" + "\n".join(answer(found.study, bad, found.comparison)))
-    options.warn(*found.warnings)
+            known = known_fidelity(ComparedStudy(runs)) if conf else ""
+            if not isinstance(known, str):
+                typer.echo("\n".join(known.lines()))
+    options.warn(*look.left_out, *found.warnings)
     for label, audit in bad.items():
         for line in audit.lines():
             typer.echo(f"{label}: {line}", err=True)
     if as_text:
-        _tell_next(save, names)
+        _tell_next(save, tried[0][0])
     if bad:
         raise typer.Exit(1)
 
@@ -125,10 +139,10 @@ def _machine(text: str | None) -> tuple[int, int | None] | None:
     return int(nodes), int(cores) if x else None
 
 
-def _tell_next(save: Path | None, names: list[str]) -> None:
+def _tell_next(save: Path | None, first: str) -> None:
     """Print the next commands."""
     if save is not None:
-        typer.echo(f"scenarios and runs in {save}: hpcsched run {save / names[0]}.yaml")
+        typer.echo(f"scenarios and runs in {save}: hpcsched run {save / first}.yaml")
         page = save / "report.html"
         typer.echo(f"a page with figures: hpcsched report {save / 'runs'} --out {page}")
     else:

@@ -19,7 +19,7 @@ OF_SLURM = {
     "workload_manager": ("slurm",),
     "trace_source": ("slurm-sacct", "slurm-history"),
     "command": (
-        *("live", "init slurm", "slurm-conf"),
+        *("live", "init site", "slurm-conf"),
         *(f"trace {what}-from" for what in ("accounts", "failures", "system")),
     ),
 }

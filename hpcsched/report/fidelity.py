@@ -25,6 +25,10 @@ POPULATION = "Population: jobs that ran and whose start the log records."
 _MINUTE = 60
 _LEAST_JOBS = 10
 _PERIODS = 8
+_ALL, _SHORT = 101, 0.01
+"""Percent of a resource type that are more than all, and share of the time that does not count."""
+_GOOD = 0.9
+"""Share of jobs with about the recorded wait from which on no cause is named."""
 
 
 class WaitFit(NamedTuple):
@@ -101,8 +105,8 @@ class Fidelity(NamedTuple):
                 f"{self.run} is off {by}: it is no replica of the site, and differences from it do"
                 " not say what a change would do there."
             )
-            if self.causes:
-                yield f"Likely causes: {'; '.join(self.causes)}."
+        if self.causes and (found.off or found.within[1] < _GOOD):
+            yield f"Likely causes: {'; '.join(self.causes)}."
 
 
 def fidelity(compared: ComparedStudy, begin: int = 0) -> Fidelity:
@@ -239,10 +243,14 @@ def _causes(
 ) -> Iterator[str]:
     """Yield likely causes of differences; `account` is the account of the run's jobs."""
     for name, course in recorded.items():
-        peak = float(course.levels.max(initial=0))
-        # Rounded up units may be a little more than there is.
-        if peak > 101:
-            yield f"the log's jobs had up to {peak:.0f} % of {name}: nodes are missing here"
+        # An end may be recorded some seconds after the next start.
+        over = course.seconds[course.levels > _ALL].sum() / max(course.seconds.sum(), 1)
+        if over > _SHORT:
+            peak = course.levels.max()
+            yield (
+                f"the log's jobs had up to {peak:.0f} % of {name}, and more than all of it for"
+                f" {100 * over:.0f} % of the time: nodes are missing here"
+            )
     for rule, count in account["rejected_by"].items():
         yield f"{count:,} jobs of the log are rejected here ({rule})"
     for reason in ("never_started", "still_running", "larger_than_system"):

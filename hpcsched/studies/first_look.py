@@ -7,17 +7,22 @@ from contextlib import suppress
 from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import hpcsched
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST
 from hpcsched.plugins import manager
+from hpcsched.report.compared_study import ComparedStudy
+from hpcsched.report.fidelity import fidelity, fidelity_table, use_table
+from hpcsched.report.studied_runs import open_study
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.files import write_json
 from hpcsched.runs.run_result import RunResult
 from hpcsched.scenario.document import Document, parse_document, read_document
-from hpcsched.scenario.loading import LoadedScenario, check_document
+from hpcsched.scenario.loading import LoadedScenario, check_document, read_scenario
+from hpcsched.scenario.review import weights_without_tables
 from hpcsched.scenario.scenario_schema import scenario_schema
 from hpcsched.studies.cell import cell_name
 from hpcsched.whole_files import check_target, make_folder, write_text
@@ -28,7 +33,12 @@ from hpcsched.workload.readers.batsim import ids_are_numbers
 from hpcsched.workload.readers.swf import header_machine, types_in_records
 from hpcsched.workload.readers.table import REQUEST_PREFIX
 from hpcsched.workload.readers.table_rows import open_rows
-from hpcsched.workload.trace_source import TraceAccount, recorded_waits
+from hpcsched.workload.trace_source import (
+    SiteBlocks,
+    TraceAccount,
+    described_site,
+    recorded_waits,
+)
 
 
 class Machine(NamedTuple):
@@ -59,6 +69,26 @@ class Machine(NamedTuple):
         yield "node", self.nodes - self.larger, self.resources
         if self.larger:
             yield "larger", self.larger, {**self.resources, "core": self.cores + 1}
+
+    @property
+    def lines(self) -> list[str]:
+        """The block `system` as lines of YAML."""
+        groups = []
+        for name, count, amounts in self.groups:
+            each = ", ".join(f"{kind}: {amount}" for kind, amount in amounts.items())
+            groups.append(f"    - {{name: {name}, count: {count}, resources: {{{each}}}}}")
+        return ["system:", f"  # {self.basis}", "  groups:", *groups]
+
+    @property
+    def about(self) -> str:
+        """The machine in words."""
+        nodes = "node" if self.nodes == 1 else "nodes"
+        cores = "core" if self.cores == 1 else "cores"
+        more = "".join(f", {amount} {name}" for name, amount in self.others)
+        each = f"{self.cores} {cores}{more} each"
+        if self.larger:
+            each += f" and one more on {self.larger} of them"
+        return f"machine: {self.nodes} {nodes} with {each}, {self.basis}"
 
 
 class Need(NamedTuple):
@@ -184,6 +214,13 @@ _OF_TABLES: Mapping[str, tuple[str, str]] = {
 }
 
 
+_OF_SITES: Mapping[str, tuple[str, str]] = {
+    "unknown_resource_type": ("ignore", "what no node of the site has is left out"),
+}
+TODAY = "today"
+"""Label of the configuration that a site runs."""
+
+
 class TrialLog(NamedTuple):
     """A log as scenarios name it.
 
@@ -210,10 +247,10 @@ class TrialLog(NamedTuple):
 
 
 class Configuration(NamedTuple):
-    """A dispatcher that is tried: its label, which names its scenario's file, and its YAML."""
+    """A dispatcher that is tried: its label, which names its scenario's file, and its block."""
 
     label: str
-    declared: str
+    block: str
 
 
 def configurations(names: Sequence[str]) -> list[Configuration]:
@@ -235,13 +272,19 @@ def configurations(names: Sequence[str]) -> list[Configuration]:
     if findings:
         raise InputError(findings)
     return [
-        Configuration(name, name if name in dispatchers else f"{{name: list, order: {name}}}")
+        Configuration(
+            name,
+            f"dispatcher: {name if name in dispatchers else f'{{name: list, order: {name}}}'}",
+        )
         for name in names
     ]
 
 
 def scenario_text(
-    configuration: Configuration, log: TrialLog, machine: Machine, objective: str | None = None
+    configuration: Configuration,
+    log: TrialLog,
+    machine: Machine | SiteBlocks,
+    objective: str | None = None,
 ) -> str:
     """Return the scenario of a dispatcher as commented YAML.
 
@@ -251,17 +294,10 @@ def scenario_text(
         Name of the objective; None: the default.
     """
     stem = log.path.name.partition(".")[0]
-    groups = []
-    for name, count, amounts in machine.groups:
-        each = ", ".join(f"{kind}: {amount}" for kind, amount in amounts.items())
-        groups.append(f"    - {{name: {name}, count: {count}, resources: {{{each}}}}}")
     lines = [
         f"# {configuration.label} on {log.path.name}, as 'hpcsched try' replays it.",
         f"name: {cell_name([stem, configuration.label])}",
-        "system:",
-        f"  # {machine.basis}",
-        "  groups:",
-        *groups,
+        *machine.lines,
         "trace:",
         f"  source: {log.format.source}",
         # JSON's quotes are YAML's, whatever a path has in it.
@@ -269,7 +305,7 @@ def scenario_text(
         *([] if log.jobs is None else [f"  jobs: {log.jobs}"]),
         *(f"  {key}: {value}  # {meaning}" for key, (value, meaning) in log.policies.items()),
         "predictor: requested-time  # what users ask for",
-        f"dispatcher: {configuration.declared}",
+        *configuration.block.splitlines(),
         *([] if objective is None else [f"objective: {objective}"]),
     ]
     return "\n".join(lines) + "\n"
@@ -285,9 +321,19 @@ class Look(NamedTuple):
     """
 
     log: TrialLog
-    machine: Machine
+    machine: Machine | SiteBlocks
     configurations: Sequence[Configuration]
     objective: str | None
+
+    @property
+    def left_out(self) -> Sequence[str]:
+        """Sentences on what is not in the scenario of a site."""
+        return self.machine.left_out if isinstance(self.machine, SiteBlocks) else ()
+
+    @property
+    def causes(self) -> Sequence[str]:
+        """Sentences on jobs of a site's log that waited for what is not in its scenario."""
+        return self.machine.causes if isinstance(self.machine, SiteBlocks) else ()
 
 
 def look_at(
@@ -299,6 +345,7 @@ def look_at(
     machine: tuple[int, int | None] | None = None,
     preset: str | None = None,
     zone: str | None = None,
+    site: Sequence[Path] = (),
 ) -> Look:
     """Return the look at a log that is to be taken.
 
@@ -315,6 +362,9 @@ def look_at(
         Name of the preset that reads the log; None: the content tells the format.
     zone
         Name of the time zone of the log's clocks; None: UTC, or that of the preset.
+    site
+        Files of the site in the place of a machine: the configuration, and tables of accounts. The
+        first configuration is what the site runs.
     """
     _check_exists(path)
     chosen = configurations(dispatchers)
@@ -326,6 +376,11 @@ def look_at(
             raise InputError(Finding("unknown-plugin", message, key="--objective")) from None
     log = TrialLog(path, logs.format_of_log(path, preset), jobs)
     log = log._replace(keys=_keys(log, zone))
+    if site:
+        blocks = _site(log, site)
+        log = log._replace(keys={**log.keys, **_OF_SITES})
+        chosen = [Configuration(TODAY, blocks.dispatcher), *chosen]
+        return Look(log, blocks, chosen, objective)
     found = _machine(log)
     if machine is not None:
         nodes, cores = machine
@@ -384,15 +439,8 @@ def text_of_log(
 
 def look_lines(look: Look) -> Iterator[str]:
     """Yield the findings about a log before its replay."""
-    machine = look.machine
-    nodes = "node" if machine.nodes == 1 else "nodes"
-    cores = "core" if machine.cores == 1 else "cores"
     yield f"{look.log.path.name}: {look.log.format.called}"
-    more = "".join(f", {amount} {name}" for name, amount in machine.others)
-    each = f"{machine.cores} {cores}{more} each"
-    if machine.larger:
-        each += f" and one more on {machine.larger} of them"
-    yield f"machine: {machine.nodes} {nodes} with {each}, {machine.basis}"
+    yield look.machine.about
     for key, (value, meaning) in look.log.keys.items():
         yield f"{key}: {value}, {meaning}"
     if look.log.jobs is not None:
@@ -413,6 +461,33 @@ def try_dispatchers(
         yield one.label, hpcsched.run(scenario, folder / "runs" / one.label, force=True)
 
 
+_WEEK = 7 * 86_400
+
+
+def fidelity_lines(look: Look, scenario: Path, weeks: int) -> Iterator[str]:
+    """Replay the last weeks of a site's log, and yield how well that reproduces its waits.
+
+    The week before them is replayed too and does not count, since a replay begins with an empty
+    system.
+    """
+    submits = [one.job.submit_time for one in _with_room(look.log).source.jobs()]
+    begin = max(submits) - min(submits) - (weeks + 1) * _WEEK
+    window = [f"trace.transforms=[{{name: window, start: {begin}}}]"] if begin > 0 else []
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "run"
+        loaded = read_scenario(scenario, window)
+        hpcsched.run(loaded.scenario, path)
+        found = fidelity(ComparedStudy(open_study([path])), _WEEK if begin > 0 else 0)
+    unweighed = [
+        f"{one.key}: {one.message}"
+        for one in weights_without_tables(loaded)
+        if one.rule == "weight-without-table"
+    ]
+    found = found._replace(causes=(*found.causes, *unweighed, *look.causes))
+    yield from (fidelity_table(found).as_text(), "", use_table(found).as_text(), "")
+    yield from found.lines()
+
+
 def _machine(log: TrialLog) -> Machine:
     """Return the machine of the log's header, or one that is just large enough for its jobs."""
     needs, comments = _needs(log)
@@ -421,6 +496,20 @@ def _machine(log: TrialLog) -> Machine:
         return stated
     # The machine was large enough for all jobs, however few are replayed.
     return machine_for(needs if log.jobs is None else _needs(log._replace(jobs=None))[0])
+
+
+def _site(log: TrialLog, files: Sequence[Path]) -> SiteBlocks:
+    """Return the site of a log, as files of it describe it."""
+    for file in files:
+        _check_exists(file)
+    source = _with_room(log).source
+    if not sum(1 for _ in source.jobs()):
+        raise InputError(Finding("no-jobs", _no_jobs(source.account), Place(str(log.path))))
+    found = described_site(source, files[0], files[1:])
+    if found is None:
+        message = f"no configuration of a site is read beside {log.format.called}"
+        raise InputError(Finding("no-site", message, Place(str(files[0]))))
+    return found
 
 
 def _needs(log: TrialLog) -> tuple[Needs, Sequence[str]]:
@@ -442,7 +531,9 @@ def _with_room(log: TrialLog) -> Assembly:
     """Return the parts of a scenario with a log as its trace and room for every job."""
     types = () if log.format.preset is None else find_preset(log.format.preset).resource_types
     others = tuple((name, LARGEST) for name in types if name != "core")
-    text = scenario_text(Configuration("log", "reject"), log, Machine(_NODES, LARGEST, "", others))
+    text = scenario_text(
+        Configuration("log", "dispatcher: reject"), log, Machine(_NODES, LARGEST, "", others)
+    )
     return assemble(check_document(parse_document(text, str(log.path)), log.path).scenario)
 
 

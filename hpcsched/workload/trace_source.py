@@ -133,6 +133,60 @@ def recorded_waits(source: TraceSource) -> dict[int, int] | None:
     return source.keep_waits() if isinstance(source, RecordsWaits) else None
 
 
+class SiteBlocks(NamedTuple):
+    """A site as its own files describe it.
+
+    Attributes
+    ----------
+    system
+        Blocks of a scenario beside `trace`, `predictor` and `dispatcher`, as YAML.
+    dispatcher
+        The block `dispatcher`, as YAML.
+    about
+        Size of the site and its source, in words.
+    left_out
+        Sentences on settings that the blocks do not have.
+    causes
+        Sentences on what the log tells of jobs that waited for other reasons than the blocks have.
+    """
+
+    system: str
+    dispatcher: str
+    about: str
+    left_out: tuple[str, ...] = ()
+    causes: tuple[str, ...] = ()
+
+    @property
+    def lines(self) -> list[str]:
+        """Lines of `system`."""
+        return self.system.splitlines()
+
+
+@runtime_checkable
+class DescribesSite(Protocol):
+    """Trace source that understands other files of the site whose log it reads."""
+
+    def describe_site(self, configuration: Path, tables: Sequence[Path]) -> SiteBlocks | None:
+        """Return the site; called once the jobs were read.
+
+        Parameters
+        ----------
+        configuration
+            File with nodes, partitions and settings of the scheduler.
+        tables
+            Files with accounts, users and limits.
+        """
+
+
+def described_site(
+    source: TraceSource, configuration: Path, tables: Sequence[Path]
+) -> SiteBlocks | None:
+    """Return the site of a source's log; None if the source understands no such files."""
+    if not isinstance(source, DescribesSite):
+        return None
+    return source.describe_site(configuration, tables)
+
+
 class TraceAnswer(NamedTuple):
     """Answer of a program that a trace is read from in place of a file.
 
@@ -233,6 +287,10 @@ class CheckedSource:
     def keep_waits(self) -> dict[int, int] | None:
         """Return the mapping of wait times that `jobs` fills; None if there are none."""
         return recorded_waits(self._source)
+
+    def describe_site(self, configuration: Path, tables: Sequence[Path]) -> SiteBlocks | None:
+        """Return the site that files describe; None if the source understands none."""
+        return described_site(self._source, configuration, tables)
 
     def jobs(self) -> Iterator[TracedJob]:
         """Yield the jobs."""

@@ -38,7 +38,7 @@ COMMANDS: Mapping[str, tuple[str, int]] = {
     "try": ("try log.txt --dispatchers easy --save out/try", 0),
     "init scenario": ("init scenario site --out out/site.yaml --force", 0),
     "init log": ("init log log.txt --out out/init.yaml --force", 0),
-    "init slurm": ("init slurm --out out/slurm.yaml --force", 0),
+    "init site": ("init site --sacct log.txt --conf accounts.txt --out out/site.yaml", 1),
     "validate": ("validate s.yaml bad.yaml --out out/findings", 1),
     "experiment": ("experiment experiment.yaml --out out/experiment", 0),
     "verify": (f"verify {RUN}", 0),

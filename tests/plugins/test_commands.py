@@ -115,7 +115,7 @@ def test_what_is_no_command(
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["live", "trace system-from", "init slurm"])
+@pytest.mark.parametrize("name", ["live", "trace system-from", "init site"])
 @pytest.mark.usefixtures("distributions")
 def test_a_command_of_a_package_that_is_not_installed(
     name: str, capsys: pytest.CaptureFixture[str]

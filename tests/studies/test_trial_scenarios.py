@@ -28,8 +28,8 @@ def test_dispatchers_and_orders() -> None:
     """The name of an order means a list."""
     found = configurations(["easy", "sjf"])
     assert found == [
-        Configuration("easy", "easy"),
-        Configuration("sjf", "{name: list, order: sjf}"),
+        Configuration("easy", "dispatcher: easy"),
+        Configuration("sjf", "dispatcher: {name: list, order: sjf}"),
     ]
 
 
@@ -49,7 +49,9 @@ def test_the_text_is_a_scenario(tmp_path: Path, text: str, jobs: int | None) -> 
     """Its trace is the log with so many jobs."""
     path = samples.written(tmp_path, text, "a 'log': of jobs")
     log = TrialLog(path, format_of_log(path), jobs)
-    made = scenario_text(Configuration("easy", "easy"), log, Machine(3, 4, "as given"), "af")
+    made = scenario_text(
+        Configuration("easy", "dispatcher: easy"), log, Machine(3, 4, "as given"), "af"
+    )
     assert parse_document(made).value["trace"]["path"] == str(path)
     (tmp_path / "made.yaml").write_text(made)
     scenario = load_scenario(tmp_path / "made.yaml")

@@ -1,6 +1,7 @@
 """Scenarios that are written for a cluster, the same as from what `scontrol show` prints."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 import yaml
 
 from hpcsched import InputError, cli
+from hpcsched.errors import Place
 from hpcsched_slurm.params import SlurmHistoryParams
 from hpcsched_slurm.scenario_writer import scenario_of
 from hpcsched_slurm.site.entries import read_entries
@@ -175,11 +177,13 @@ def test_the_same_as_from_a_file(tmp_path: Path) -> None:
     """CPUs and memory for jobs, devices, limits and priorities are those of `system-from`."""
     path = tmp_path / "slurm"
     path.write_text(STATE)
-    blocks = write_blocks(read_site(read_entries(path)), path)
+    # What Slurm itself tells has no lines.
+    entries = [replace(entry, place=Place("slurm")) for entry in read_entries(path)]
+    blocks = write_blocks(read_site(entries), path)
     told = Told(plain_nodes(41, [NODE]), plain_partitions(41, [partition_of_41()]))
     text, _ = written(told, "main")
     assert "{core: 30, mem: 976MiB, gpu: 4}}  # t1, gpu:a100" in blocks.system
-    assert "max_time: 1d, priority: 3}  # without MaxNodes=2" in blocks.partitions
+    assert "max_time: 1d, priority: 3, limits: {per_job: {nodes: 2}}}" in blocks.partitions
     assert blocks.system in text
     assert blocks.partitions in text.replace("\n# ", "\n")
 

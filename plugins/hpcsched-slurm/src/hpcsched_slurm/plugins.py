@@ -59,7 +59,7 @@ def hpcsched_commands() -> Iterable[Command]:
     """Return `hpcsched live`, and the commands on a site."""
     yield Command("live", "hpcsched_slurm.live.live_commands:app", "Site")
     for name, function in (
-        ("init slurm", "init_slurm"),
+        ("init site", "init_site"),
         ("trace system-from", "system_from"),
         ("trace accounts-from", "accounts_from"),
         ("trace failures-from", "failures_from"),

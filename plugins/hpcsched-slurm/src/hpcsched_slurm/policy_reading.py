@@ -137,7 +137,7 @@ def _qos(record: Record) -> Qos:
     flags = record["Flags"] or ()
     listed = flags.split(",") if isinstance(flags, str) else flags
     names = {str(part).strip().lower() for part in listed}
-    limits = _limit_set(record)
+    limits = limit_set(record)
     if "relative" in names:  # shares of the cluster instead of amounts
         limits = LimitSet(left=(RELATIVE,))
     factor, used = record["LimitFactor"], record.get("UsageFactor", "")
@@ -154,10 +154,11 @@ def _qos(record: Record) -> Qos:
 def _association(record: Record) -> Association:
     texts = (record[name] for name in ("Cluster", "Account", "User", "Partition", "ParentName"))
     cluster, account, user, partition, parent = (str(text or "") for text in texts)
-    return Association(cluster, account, user, partition, parent, _limit_set(record))
+    return Association(cluster, account, user, partition, parent, limit_set(record))
 
 
-def _limit_set(record: Record) -> LimitSet:
+def limit_set(record: Record) -> LimitSet:
+    """Return the limits of a record, without those over time; missing fields are none."""
     left = [name for name in TIME_LIMITS if _given(record.get(name))]
 
     def amounts(tres: str, jobs: str = "") -> dict[str, int]:

@@ -10,15 +10,18 @@ from pydantic import TypeAdapter
 from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
 from hpcsched.errors import InputError
-from hpcsched.scenario.policy_declarations import DeclaredAccounts, build_policies
+from hpcsched.scenario.policy_declarations import DeclaredAccounts, DeclaredQos, build_policies
 from hpcsched.workload.site_partitions import NO_PARTITIONS
 from hpcsched_slurm.site.accounts import (
     FIRST_ABSENT,
+    AccountsBlock,
+    Tables,
     TraceNames,
     accounts_block,
-    read_accounts,
+    read_tables,
 )
-from hpcsched_slurm.syntax.associations import SlurmAssociation, parse_associations
+from hpcsched_slurm.syntax.associations import Associations, SlurmAssociation, parse_associations
+from sites.origins import without_origins
 from syntax.associations_22_05 import SSHARE, SSHARE_CLASSIC
 from tests.builders import alike
 
@@ -65,11 +68,17 @@ POOL = """\
 """
 
 
+def block_of(text: str, names: TraceNames = NAMES) -> AccountsBlock:
+    """Return the accounts of a table, for a scenario with cores."""
+    return accounts_block(Tables(parse_associations(text), SOURCE), names, {"core"})
+
+
 def test_a_block() -> None:
     """Users below the root are in an account that counts as the root."""
-    block = accounts_block(parse_associations(SSHARE), NAMES, SOURCE)
-    assert block.text.startswith(BLOCK)
-    assert block.text.endswith(POOL)
+    block = block_of(SSHARE)
+    text = without_origins(block.text)
+    assert text.startswith(BLOCK)
+    assert text.endswith(POOL)
     assert f"      {FIRST_ABSENT}: 1  # uucp\n" in block.text
     assert "    parent: physics\n    shares: 3\n    groups: [3]\n" in block.text
     assert block.left_out == ()
@@ -82,7 +91,7 @@ def test_the_factors_are_those_of_the_same_table(text: str, is_classic: bool) ->
     `sshare` prints 1 for `backup` under the classic formula, and `sprio` 0.5: its jobs have the
     factor of the root.
     """
-    value = yaml.safe_load(accounts_block(parse_associations(text), NAMES, SOURCE).text)
+    value = yaml.safe_load(block_of(text).text)
     accounts = TypeAdapter(DeclaredAccounts).validate_python(value["accounts"])
     given = {"half_life": None, "fair_share": "classic" if is_classic else None}
     params = MultifactorParams.model_validate(given)
@@ -117,25 +126,94 @@ def test_what_is_left_out() -> None:
         "  b|bob||1|0|\n"
     )
     names = TraceNames({"ann": 1, "bob": 2}, {"a": 7})
-    block = accounts_block(parse_associations(text), names, SOURCE)
+    block = block_of(text, names)
     assert block.left_out == (
         "further associations by partition: ann in a, gpu",
         "usage of a by users whom it no longer has: 700",
-        "limits: GrpTRESMins",
         "bob is in a, b: jobs without one of these as their group are charged to a",
     )
     assert all(f"# {told}\n" in block.text for told in block.left_out)
     assert yaml.safe_load(block.text)["accounts"]["a"] == {
         "shares": 1, "groups": [7], "users": {1: 2, 2: 1}, "usage": {1: 100, 2: 100},
+        "limits": {"total_minutes": {"core": 100}},
     }  # fmt: skip
+
+
+TREE = """\
+Cluster|Account|User|Partition|Share|GrpTRES|MaxJobs|MaxTRES|MaxWall|GrpTRESRunMins
+test|root|||1|||||
+test| physics|||3|cpu=4,billing=9|||01:00:00|
+test|  theory|||1|||node=2|01:00:00|cpu=40
+test|   theory|ann||parent||3|node=2|01:00:00|
+test|   theory|bob||1|||node=2|02:00:00|
+"""
+"""What `sacctmgr` of Slurm 22.05.8 prints, whose limits of users are those inherited, too."""
+QOS = """\
+Name|Priority|Flags|UsageFactor|GrpTRESMins|MaxTRES|MaxWall|MaxTRESPU|MaxJobsPU|MinTRES|GrpWall
+normal|0|||||||||
+express|10|OverPartQOS|1.000000|cpu=100|node=2|02:00:00|cpu=8,mem=2G,gres/gpu=1|3|cpu=2|1-00:00:00
+"""
+
+
+def test_limits(tmp_path: Path) -> None:
+    """Those of QOS, accounts and users; limits that are inherited stand once."""
+    path = tmp_path / "accounts.txt"
+    path.write_text(f"{TREE}\n{QOS}")
+    names = TraceNames({"ann": 1, "bob": 2}, {"theory": 1})
+    block = accounts_block(read_tables([path]), names, {"core", "mem"})
+    value = yaml.safe_load(block.text)
+    assert value["accounts"]["physics"]["limits"] == {"total": {"core": 4}, "max_time": "1h"}
+    assert value["accounts"]["theory"] == {
+        "parent": "physics",
+        "shares": 1,
+        "groups": [1],
+        "limits": {"per_job": {"nodes": 2}, "running_minutes": {"core": 40}},
+        "users": {
+            1: {"shares": "parent", "limits": {"total": {"jobs": 3}}},
+            2: {"shares": 1, "limits": {"max_time": "2h"}},
+        },
+    }
+    assert value["qos"] == {
+        "normal": {"priority": 0},
+        "express": {
+            "priority": 10,
+            "limits": {
+                "per_user": {"core": 8, "mem": "2048MiB", "jobs": 3},
+                "per_job": {"nodes": 2},
+                "least": {"core": 2},
+                "max_time": "2h",
+                "total_minutes": {"core": 100},
+                "wall_minutes": 1440,
+            },
+            "over_partition": True,
+        },
+    }
+    assert "  express: {" in block.text and "}  # accounts.txt:10\n" in block.text
+    assert block.left_out == (
+        "limit of account physics: GrpTRES billing",
+        "limit of QOS express: gres/gpu=1",
+    )
+    TypeAdapter(DeclaredAccounts).validate_python(value["accounts"])
+    TypeAdapter(DeclaredQos).validate_python(value["qos"])
+
+
+def test_limits_that_are_not_enforced(tmp_path: Path) -> None:
+    """Without AccountingStorageEnforce=limits they are named, and not written."""
+    path = tmp_path / "accounts.txt"
+    path.write_text(f"{TREE}{QOS}")
+    names = TraceNames({"ann": 1}, {})
+    block = accounts_block(read_tables([path]), names, {"core"}, enforced=False)
+    assert "limits:" not in block.text.replace("named: ", "")
+    assert block.left_out == (
+        "limits that AccountingStorageEnforce does not name: account physics, account theory,"
+        " user ann in theory, user bob in theory, QOS express",
+    )
 
 
 def test_names_that_yaml_takes_for_something_else() -> None:
     """They are in quotes, and nothing leaves its comment."""
     text = "Account|User|RawShares\nroot||\n on||1\n  on|a\x85b|1\n 12||parent\n"
-    value = yaml.safe_load(
-        accounts_block(parse_associations(text), TraceNames({"x": 1}, {}), SOURCE).text
-    )
+    value = yaml.safe_load(block_of(text, TraceNames({"x": 1}, {})).text)
     assert list(value["accounts"]) == ["on", "12"]
 
 
@@ -143,15 +221,14 @@ def test_faults(tmp_path: Path) -> None:
     """The file is named, with the line where there is one."""
     path = tmp_path / "shares"
     path.write_text("Account|User|RawShares\nroot||\n a||1\n a|ann|1\n")
-    associations, _ = read_accounts(path, None)
+    tables = read_tables([path])
     with pytest.raises(InputError, match="expected a trace with names of users"):
-        accounts_block(associations, TraceNames({}, {}), path)
-    gone = associations._replace(
-        listed=(SlurmAssociation("a", None, "gone", 1), SlurmAssociation("a", "ann", None, 1))
-    )
+        accounts_block(tables, TraceNames({}, {}), {"core"})
+    listed = SlurmAssociation("a", None, "gone", 1), SlurmAssociation("a", "ann", None, 1)
+    gone = Tables(Associations(listed, None), path)
     with pytest.raises(InputError, match="parent 'gone' of account 'a' is not one of accounts"):
-        accounts_block(gone, NAMES, path)
+        accounts_block(gone, NAMES, {"core"})
     path.write_text("Account|User|RawShares\nroot||\n a||x\n")
     with pytest.raises(InputError, match=r"shares:3.*expected shares") as caught:
-        read_accounts(path, None)
+        read_tables([path])
     assert caught.value.findings[0].rule == "bad-accounts"

@@ -78,7 +78,7 @@ def test_priorities_of_qos(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["trace", "accounts-from", "sshare.txt", "today.yaml", "--qos", "qos.txt"]
     assert cli.main(command) == 0
     assert capsys.readouterr().out.endswith(
-        "qos:\n  normal: {priority: 0}\n  express: {priority: 10}\n"
+        "qos:\n  normal: {priority: 0}  # qos.txt:2\n  express: {priority: 10}  # qos.txt:3\n"
     )
     Path("qos.txt").write_text("Name|Priority\nnormal|much\n")
     assert cli.main(command) == 1

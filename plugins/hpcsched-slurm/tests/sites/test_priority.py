@@ -10,6 +10,7 @@ from hpcsched_slurm.site.entries import read_entries
 from hpcsched_slurm.site.site import read_site
 from hpcsched_slurm.site.slurm_settings import PriorityOrder, priority_order
 from hpcsched_slurm.site.writing import as_yaml
+from sites.origins import without_origins
 
 CONF = """\
 PriorityType=priority/multifactor
@@ -76,7 +77,7 @@ def written(folder: Path, text: str) -> str:
     """Return the blocks of a site."""
     path = folder / "site.txt"
     path.write_text(text)
-    return as_yaml(read_site(read_entries(path)), path)
+    return without_origins(as_yaml(read_site(read_entries(path)), path))
 
 
 def test_everything_is_written_or_named(tmp_path: Path) -> None:

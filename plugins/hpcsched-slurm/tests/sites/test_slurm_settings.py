@@ -1,6 +1,5 @@
 """Lines of `slurm.conf`, and the command that prints them; starters."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ import hpcsched
 from hpcsched.cli import app
 from hpcsched.errors import InputError
 from hpcsched_slurm.site.slurm_settings import slurm_lines
-from tests.studies import first_look_samples as samples
 from tests.studies.tuning_samples import SCENARIO
 
 SITE = Path(SCENARIO).with_name("slurm-site.yaml")
@@ -61,14 +59,3 @@ def test_the_command() -> None:
     """It prints the lines of a scenario."""
     told = CliRunner().invoke(app, ["slurm-conf", str(SITE)])
     assert told.output.splitlines() == list(slurm_lines(hpcsched.load_scenario(SITE)))
-
-
-def test_the_starter(tmp_path: Path) -> None:
-    """`hpcsched init slurm` writes a scenario that is valid as soon as its log is there."""
-    out = tmp_path / "scenario.yaml"
-    result = CliRunner().invoke(app, ["init", "slurm", "--out", str(out)])
-    assert result.exit_code == 0, result.output
-    samples.written(tmp_path, samples.SACCT, "slurm-jobs.txt.gz", packed=True)
-    checked = CliRunner().invoke(app, ["validate", "--strict", str(out)])
-    assert checked.exit_code == 0, checked.output
-    assert json.loads((tmp_path / "scenario.schema.json").read_text())["$schema"]

@@ -39,7 +39,7 @@ def test_a_tree() -> None:
 def test_usage_and_the_algorithm() -> None:
     """Level fair shares are there with Fair Tree alone."""
     one = parse_associations(SSHARE)
-    assert (one.classic, one.limits) == (False, ())
+    assert one.classic is False
     assert SlurmAssociation("chemistry", "sys", None, 3, 54) in one.listed
     assert parse_associations(SSHARE_CLASSIC).classic is True
     short = "Account|User|RawShares\nroot||\n root|root|1\n a||2147483647\n"

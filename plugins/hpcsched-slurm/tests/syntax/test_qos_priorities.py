@@ -2,13 +2,14 @@
 
 import pytest
 
-from hpcsched_slurm.syntax.associations import TableError, parse_qos_priorities
+from hpcsched_slurm.syntax.associations import TableError, parse_qos
 
 
 def test_other_columns() -> None:
     """They may stand between; an empty priority is 0."""
     text = "Name|Flags|Priority\nnormal||\nfast|DenyOnLimit|5\nexpress||10\n"
-    assert parse_qos_priorities(text) == {"normal": 0, "fast": 5, "express": 10}
+    found = {name: one.priority for name, one in parse_qos(text).items()}
+    assert found == {"normal": 0, "fast": 5, "express": 10}
 
 
 @pytest.mark.parametrize(
@@ -23,5 +24,5 @@ def test_other_columns() -> None:
 def test_damaged_texts(text: str, message: str, line: int | None) -> None:
     """The message has the line where there is one."""
     with pytest.raises(TableError, match=message) as caught:
-        parse_qos_priorities(text)
+        parse_qos(text)
     assert caught.value.line == line

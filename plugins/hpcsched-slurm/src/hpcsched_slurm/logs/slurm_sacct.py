@@ -9,7 +9,7 @@ The first line names the columns, in any order; unknown columns are ignored. Nee
 Source: the manual page `sacct` of SchedMD; a `core` here is a CPU in Slurm's terms.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from hpcsched.workload.readers.accounting_log import (
 from hpcsched.workload.readers.log_source import Block, Record
 from hpcsched.workload.readers.policies import SetAsideError, UnusableError
 from hpcsched.workload.trace_calendar import ZONE_NAME, time_zone
+from hpcsched.workload.trace_source import SiteBlocks
 from hpcsched_slurm.logs.local_clock import LocalClock, NoZoneError
 from hpcsched_slurm.logs.sacct_rows import Row, SacctRows, parse_job_id, what_it_is
 from hpcsched_slurm.params import SlurmSacctParams
@@ -80,6 +81,14 @@ class SlurmSacctSource(AccountingLogSource):
         """Time zone, names seen so far, and renamed resource types."""
         zone = [f"{ZONE_NAME} {self._params.time_zone}"] if self._zone else []
         return [*zone, *super().comments, *renamed(self._gres)]
+
+    def describe_site(self, configuration: Path, tables: Sequence[Path]) -> SiteBlocks:
+        """Return the site as its `slurm.conf` and its accounting describe it."""
+        from hpcsched_slurm.site.accounts import TraceNames  # noqa: PLC0415 (a log needs none)
+        from hpcsched_slurm.site.replica import signs_of_holds, site_blocks  # noqa: PLC0415
+
+        found = site_blocks(configuration, tables, TraceNames.of_comments(self.comments))
+        return found._replace(causes=tuple(signs_of_holds(self._rows, self._clock)))
 
     def blocks(self, most: int | None) -> Iterator[Block]:
         """Yield the records of the log; its clock continues from record to record."""

@@ -1,7 +1,8 @@
 """The accounts of a scenario, from associations of Slurm."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
@@ -14,15 +15,18 @@ from hpcsched.paths import MOST_TEXT
 from hpcsched.scenario.document import parse_document, read_text
 from hpcsched.scenario.faults import sentence
 from hpcsched.scenario.policy_declarations import DeclaredAccounts
-from hpcsched_slurm.site.yaml_text import one_line, scalar
+from hpcsched_slurm.site.limits_text import limits_text
+from hpcsched_slurm.site.yaml_text import commented, one_line, scalar
 from hpcsched_slurm.syntax.associations import (
     PARENT,
     ROOT,
     Associations,
     SlurmAssociation,
+    SlurmQos,
     TableError,
     parse_associations,
-    parse_qos_priorities,
+    parse_qos,
+    split_tables,
 )
 
 FIRST_ABSENT = 2**32
@@ -60,71 +64,167 @@ class AccountsBlock(NamedTuple):
     left_out: tuple[str, ...]
 
 
-def read_accounts(path: Path, qos: Path | None) -> tuple[Associations, dict[str, int]]:
-    """Return the associations in a file, and the priorities of QOS in another, by name.
+class Tables(NamedTuple):
+    """Content of tables of the accounting.
+
+    Attributes
+    ----------
+    associations
+        The last one that was read; None without any.
+    source
+        File of the associations.
+    qos
+        Each QOS by name.
+    qos_source
+        File of the QOS.
+    """
+
+    associations: Associations | None = None
+    source: Path = Path()
+    qos: Mapping[str, SlurmQos] = MappingProxyType({})
+    qos_source: Path = Path()
+
+
+def read_tables(paths: Sequence[Path]) -> Tables:
+    """Return the content of files with tables of `sshare` and `sacctmgr`.
 
     Raises
     ------
     InputError
-        If one cannot be read or is not as Slurm prints it.
+        If one cannot be read, has no such table, or has one that is not as Slurm prints it.
     """
-    file = path
-    try:
-        associations = parse_associations(read_text(path, MOST_TEXT))
-        if qos is None:
-            return associations, {}
-        file = qos
-        return associations, parse_qos_priorities(read_text(qos, MOST_TEXT))
-    except TableError as error:
-        raise _fault(str(error), file, error.line) from None
+    found = Tables()
+    for path in paths:
+        tables = list(split_tables(read_text(path, MOST_TEXT)))
+        if not tables:
+            commands = "`sacctmgr --parsable2 show associations tree`, `show qos` or `sshare -alP`"
+            raise _fault(f"expected what {commands} prints", path)
+        for kind, text in tables:
+            try:
+                if kind == "qos":
+                    found = found._replace(qos=parse_qos(text), qos_source=path)
+                # The tree of sacctmgr also has the limits.
+                elif found.associations is None or kind == "associations":
+                    found = found._replace(associations=parse_associations(text), source=path)
+            except TableError as error:
+                raise _fault(str(error), path, error.line) from None
+    return found
 
 
 def accounts_block(
-    associations: Associations,
+    tables: Tables,
     names: TraceNames,
-    source: Path,
-    qos: Mapping[str, int] = MappingProxyType({}),
+    types: Collection[str],
+    *,
+    whole: bool = False,
+    enforced: bool = True,
 ) -> AccountsBlock:
     """Return the keys `accounts` and `qos` of a scenario, after comments on omissions.
 
     Users of the tree that the trace does not have count in it, as in Slurm; they get numbers from
     `FIRST_ABSENT` on.
 
+    Parameters
+    ----------
+    types
+        Resource types of the scenario.
+    whole
+        Whether the scenario has all that the site's configuration says; then the tables may be of
+        a later day than the trace's first, so that their usage is left out.
+    enforced
+        Whether limits hold.
+
     Raises
     ------
     InputError
         If the accounts make no tree, or the trace names no user.
     """
+    lines: list[str] = []
+    left_out: list[str] = []
+    loose: list[str] = []
+
+    def limits(one: SlurmAssociation | SlurmQos, above: Mapping[str, str], who: str) -> str:
+        # Limits of users and accounts are printed with those that they inherit.
+        own = {k: v for k, v in one.limits.items() if k.startswith("Grp") or above.get(k) != v}
+        if own and not enforced:
+            loose.append(who)
+            return ""
+        of_user = isinstance(one, SlurmAssociation) and one.user is not None
+        found = limits_text(own, types, of_user=of_user)
+        left_out.extend(f"limit of {who}: {limit}" for limit in found.left_out)
+        return f"limits: {found.text}" if found.text else ""
+
+    if tables.associations is not None:
+        listed = tables.associations
+        if whole:
+            without = tuple(replace(one, usage=0) for one in listed.listed)
+            listed = Associations(without, None)
+        tree = _accounts(listed, names, tables.source, limits, left_out)
+        lines += tree
+        if whole:
+            # Users without an association count beside the accounts.
+            lines = [f"{one}\n    other_users: true" if one == "  root:" else one for one in lines]
+    if tables.qos:
+        lines.append("qos:")
+    for name, one in tables.qos.items():
+        parts = [f"priority: {one.priority}", limits(one, {}, f"QOS {name}")]
+        parts += ["over_partition: true"] if one.over_partition else []
+        line = f"  {scalar(name)}: {{{', '.join(filter(None, parts))}}}"
+        lines.append(commented(line, [Place(str(tables.qos_source), one.line)]))
+    if loose:
+        left_out.append(f"limits that AccountingStorageEnforce does not name: {_listed(loose)}")
+    text = "".join(f"{line}\n" for line in (*(f"# {one_line(t)}" for t in left_out), *lines))
+    _check(text, tables.source)
+    return AccountsBlock(text, tuple(left_out))
+
+
+_Limits = Callable[[SlurmAssociation, Mapping[str, str], str], str]
+"""Returns the key `limits` of an association, without the limits of the one above it."""
+
+
+def _accounts(
+    associations: Associations,
+    names: TraceNames,
+    source: Path,
+    limits: _Limits,
+    left_out: list[str],
+) -> Iterator[str]:
+    """Yield the lines of `accounts`, and add sentences on what they leave out."""
     if not names.users:
         message = (
             "expected a trace with names of users, found none: `slurm-sacct` takes them from the"
             " column User, `slurm-history` from each kind of file"
         )
         raise _fault(message, source)
-    tree, left_out = _tree(associations.listed)
+    tree, by_partition = _tree(associations.listed)
     members = [one for account in tree.values() for one in account.users]
     # Sorted: the numbers are the same whatever the order of the file.
     absent = sorted({str(one.user) for one in members} - names.users.keys())
     numbers = {**names.users, **dict(zip(absent, count(FIRST_ABSENT), strict=False))}
-    left_out += _former_usage(tree)
-    if associations.limits:
-        left_out.append(f"limits: {', '.join(associations.limits)}")
-    left_out += _charged_to_first(tree, names)
+    left_out += [*by_partition, *_former_usage(tree), *_charged_to_first(tree, names)]
     if associations.classic:
         left_out.append("the classic formula, which is fair_share: classic of the order")
-    comments = [f"From {source.name}: {len(tree)} accounts, {len(members)} users in them."]
+    yield f"# From {source.name}: {len(tree)} accounts, {len(members)} users in them."
     if absent:
-        comments.append(f"Not in the trace: {_listed(absent)}.")
-    lines = [f"# {one_line(text)}" for text in (*comments, *left_out)]
-    lines += ["accounts:" if tree else "accounts: {}"]
+        yield f"# Not in the trace: {_listed(absent)}."
+    yield "accounts:" if tree else "accounts: {}"
     for name, account in tree.items():
-        lines += _account_lines(name, account, numbers, names.groups)
-    if qos:
-        lines.append("qos:")
-        lines += [f"  {scalar(name)}: {{priority: {one}}}" for name, one in qos.items()]
-    text = "".join(f"{line}\n" for line in lines)
-    _check(text, source)
-    return AccountsBlock(text, tuple(left_out))
+        above = tree.get(account.own.parent or "", account).own
+        own = limits(account.own, {} if above is account.own else above.limits, f"account {name}")
+        yield from _account_lines(name, account, own, names.groups, source)
+        if account.users:
+            yield "    users:"
+        for one in account.users:
+            user = one_line(str(one.user))
+            value = _shares(one)
+            told = limits(one, account.own.limits, f"user {user} in {name}")
+            value = f"{{shares: {value}, {told}}}" if told else value
+            yield f"      {numbers[str(one.user)]}: {value}  # {user}"
+        used = [one for one in account.users if one.usage]
+        if used:
+            yield "    usage:"
+        for one in used:
+            yield f"      {numbers[str(one.user)]}: {one.usage}"
 
 
 class _Account(NamedTuple):
@@ -190,24 +290,17 @@ def _charged_to_first(tree: Mapping[str, _Account], names: TraceNames) -> Iterat
 
 
 def _account_lines(
-    name: str, account: _Account, numbers: Mapping[str, int], groups: Mapping[str, int]
+    name: str, account: _Account, limits: str, groups: Mapping[str, int], source: Path
 ) -> Iterator[str]:
     own = account.own
-    yield f"  {scalar(name)}:"
+    yield commented(f"  {scalar(name)}:", [Place(str(source), own.line or None)])
     if own.parent not in {None, ROOT}:
         yield f"    parent: {scalar(str(own.parent))}"
     yield f"    shares: {_shares(own)}"
     if name in groups:
         yield f"    groups: [{groups[name]}]"
-    if account.users:
-        yield "    users:"
-        for one in account.users:
-            yield f"      {numbers[str(one.user)]}: {_shares(one)}  # {one_line(str(one.user))}"
-    used = [one for one in account.users if one.usage]
-    if used:
-        yield "    usage:"
-        for one in used:
-            yield f"      {numbers[str(one.user)]}: {one.usage}"
+    if limits:
+        yield f"    {limits}"
 
 
 def _shares(one: SlurmAssociation) -> str:
@@ -227,7 +320,7 @@ def _check(text: str, source: Path) -> None:
     document = parse_document(text)
     value: Mapping[str, Any] = document.value
     try:
-        TypeAdapter(DeclaredAccounts).validate_python(value["accounts"])
+        TypeAdapter(DeclaredAccounts).validate_python((value or {}).get("accounts", {}))
     except ValidationError as error:
         told = "; ".join(sentence(one) for one in error.errors())
         raise _fault(f"the accounts make no tree: {told}", source) from None

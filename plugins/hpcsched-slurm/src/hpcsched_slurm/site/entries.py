@@ -21,6 +21,15 @@ from hpcsched_slurm.syntax.slurm_lines import (
 _KINDS = frozenset(
     {"nodename", "partitionname", "nodeset", "schedulerparameters", "licenses", "licensename"}
 )
+NOT_REPLAYED = {
+    key.lower(): key
+    for key in (
+        *("AccountingStorageEnforce", "BurstBufferType", "EnforcePartLimits", "JobSubmitPlugins"),
+        *("OverTimeLimit", "PreemptExemptTime", "PreemptMode", "PreemptType", "SchedulerType"),
+        *("SelectType", "SelectTypeParameters", "SuspendTime", "TopologyPlugin"),
+    )
+}
+"""Further settings that have an effect on starts, with their spelling."""
 _PRIORITY = "priority"
 """Beginning of the keys of the priority plugin."""
 _INCLUDE = re.compile(r"\s*include\s+(\S+)", re.IGNORECASE)
@@ -36,8 +45,8 @@ class Entry:
     ----------
     kind
         `nodename`, `partitionname`, `nodeset`, `schedulerparameters`, `licenses` (of a
-        configuration), `licensename` (of a state) or a key that begins with `priority`; it is a
-        key of the pairs too.
+        configuration), `licensename` (of a state), a key that begins with `priority` or one of
+        `NOT_REPLAYED`; it is a key of the pairs too.
     pairs
         Values by key in lower case.
     rest
@@ -115,7 +124,7 @@ def _entries(path: Path, folder: Path, seen: set[str]) -> Iterator[Entry]:
 
 
 def _is_read(kind: str) -> bool:
-    return kind in _KINDS or kind.startswith(_PRIORITY)
+    return kind in _KINDS or kind in NOT_REPLAYED or kind.startswith(_PRIORITY)
 
 
 def _beside(name: str, folder: Path, place: Place, seen: set[str]) -> Path:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.system.host_lists import expand
 from hpcsched.workload.readers.quantities import parse_count
-from hpcsched_slurm.site.entries import Entry
+from hpcsched_slurm.site.entries import NOT_REPLAYED, Entry
 from hpcsched_slurm.syntax.gres import (
     EXAMPLE,
     Gres,
@@ -34,17 +34,31 @@ _LIMITS = {
     "maxcpuspernode": "MaxCPUsPerNode",
     "maxmempercpu": "MaxMemPerCPU",
     "maxmempernode": "MaxMemPerNode",
-    "maxnodes": "MaxNodes",
-    "minnodes": "MinNodes",
     "oversubscribe": "OverSubscribe",
     "prioritytier": "PriorityTier",
-    "qos": "QoS",
     "rootonly": "RootOnly",
     "state": "State",
     "tresbillingweights": "TRESBillingWeights",
 }
 """Limits of partitions that scenarios do not have, with their spelling."""
 _NO_LIMIT = NOT_GIVEN | {"all", "unlimited", "infinite", "no", "up", "0"}
+_AS_REPLAYED = NOT_GIVEN | {
+    *("preempt/none", "off", "sched/backfill", "select/cons_tres", "select/cons_res", "no", "0"),
+    *(
+        "cr_core_memory",
+        "cr_cpu_memory",
+        "topology/default",
+        "topology/flat",
+        "topology/none",
+        "infinite",
+        "00:00:00",
+    ),
+}
+"""Values of further settings that a scenario need not state."""
+ENFORCED = "accountingstorageenforce"
+"""Key of the kinds of limits that hold."""
+_NODES = {"maxnodes": "MaxTRESPerJob", "minnodes": "MinTRESPerJob"}
+"""Limits of partitions on the nodes of a job, as those of a QOS are called."""
 _DEFAULTS = frozenset({("minnodes", "1"), ("prioritytier", "1")})
 
 
@@ -57,6 +71,7 @@ class SlurmNode:
     memory: int
     gres: tuple[Gres, ...] = ()
     features: frozenset[str] = frozenset()
+    place: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +85,11 @@ class SlurmPartition:
     priority
         Its job factor; None if not stated.
     not_declared
-        Limits that a scenario cannot declare, as Slurm writes them: `MaxNodes=4`.
+        Limits that a scenario cannot declare, as Slurm writes them: `OverSubscribe=FORCE`.
+    qos
+        QOS whose limits hold in it.
+    limits
+        Its own limits, by the names of `sacctmgr`.
     """
 
     name: str
@@ -78,6 +97,9 @@ class SlurmPartition:
     max_time: int | None = None
     priority: int | None = None
     not_declared: tuple[str, ...] = ()
+    place: Place | None = None
+    qos: str | None = None
+    limits: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -94,6 +116,10 @@ class SlurmSite:
         Number of each licence, by name.
     priority
         Settings of the priority plugin by key in lower case.
+    settings
+        Further settings that have an effect on starts, likewise.
+    places
+        Places of settings of scheduler and priorities, by key in lower case.
     """
 
     nodes: dict[str, SlurmNode] = field(default_factory=dict)
@@ -102,6 +128,8 @@ class SlurmSite:
     scheduler: dict[str, str] = field(default_factory=dict)
     licenses: dict[str, int] = field(default_factory=dict)
     priority: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+    places: dict[str, Place] = field(default_factory=dict)
     warnings: list[Finding] = field(default_factory=list)
 
 
@@ -155,8 +183,14 @@ def _add_setting(site: SlurmSite, entry: Entry) -> bool:
         _add_licenses(site, entry)
     elif entry.kind.startswith("priority"):
         site.priority.update(entry.pairs)
+    elif entry.kind in NOT_REPLAYED:
+        site.settings.update(entry.pairs)
+        if entry.kind != ENFORCED and entry.name.lower() not in _AS_REPLAYED:
+            told = f"not in the scenario: {NOT_REPLAYED[entry.kind]}={entry.name}"
+            site.warnings.append(Finding("bad-entry", told, entry.place, severity="warning"))
     else:
         return False
+    site.places.update(dict.fromkeys(entry.pairs, entry.place))
     return True
 
 
@@ -201,7 +235,7 @@ def _add_nodes(site: SlurmSite, entry: Entry, said_by_nodes: dict[str, list[str]
         if name in site.nodes:
             site.warnings.append(entry.warning(f"the node {name} was described before"))
             continue
-        site.nodes[name] = SlurmNode(name, cpus, memory, gres, told)
+        site.nodes[name] = SlurmNode(name, cpus, memory, gres, told, entry.place)
         for partition in filter(None, entry.pairs.get("partitions", "").split(",")):
             said_by_nodes.setdefault(partition, []).append(name)
 
@@ -295,19 +329,29 @@ def _add_partition(
     nodes |= set(said.get(entry.name, ()))
     if nodes:
         site.partitions[entry.name] = SlurmPartition(
-            entry.name, frozenset(nodes), max_time, priority, _not_declared(entry.pairs)
+            *(entry.name, frozenset(nodes), max_time, priority),
+            *(_not_declared(entry.pairs), entry.place, _given(entry.pairs, "qos")),
+            {
+                limit: f"node={entry.pairs[key]}"
+                for key, limit in _NODES.items()
+                if _given(entry.pairs, key)
+            },
         )
     else:
         said.pop(entry.name, None)
         site.warnings.append(entry.warning("left out: a partition without nodes runs no job"))
 
 
+def _given(pairs: Mapping[str, str], key: str) -> str | None:
+    """Return the value of a key that limits something; None for a default."""
+    value = pairs.get(key, "")
+    return None if value.lower() in _NO_LIMIT or (key, value) in _DEFAULTS else value
+
+
 def _not_declared(pairs: Mapping[str, str]) -> tuple[str, ...]:
     """Return the limits of a partition that a scenario does not have."""
     return tuple(
-        f"{written}={pairs[key]}"
-        for key, written in _LIMITS.items()
-        if pairs.get(key, "").lower() not in _NO_LIMIT and (key, pairs[key]) not in _DEFAULTS
+        f"{written}={pairs[key]}" for key, written in _LIMITS.items() if _given(pairs, key)
     )
 
 

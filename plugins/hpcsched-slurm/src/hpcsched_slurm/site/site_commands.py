@@ -1,20 +1,51 @@
 """Commands on a site that runs Slurm: parts of a scenario from it, and settings for it."""
 
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hpcsched.cli.options import Force, NewFile, OutFile, Overrides, ScenarioFile, emit
+from hpcsched.cli.options import Force, NewFile, OutFile, Overrides, ScenarioFile, emit, warn
 
 
-def init_slurm(out: NewFile = Path("scenario.yaml"), *, force: Force = False) -> None:
-    """Write a scenario of a site that runs Slurm."""
+def init_site(
+    sacct: Annotated[Path, typer.Option(help="Output of `sacct --parsable2`.")],
+    conf: Annotated[Path, typer.Option(help="slurm.conf, or output of `scontrol show`.")],
+    *,
+    assoc: Annotated[
+        list[Path] | None,
+        typer.Option(help="Output of `sacctmgr --parsable2 show`, or `sshare -alP`; repeatable."),
+    ] = None,
+    zone: Annotated[
+        str | None, typer.Option("--time-zone", metavar="ZONE", help="Zone of the site's clocks.")
+    ] = None,
+    weeks: Annotated[
+        int, typer.Option(min=0, help="Weeks at the log's end to replay; 0: nothing.")
+    ] = 4,
+    out: NewFile = Path("scenario.yaml"),
+    force: Force = False,
+) -> None:
+    """Write the scenario of a Slurm site as it is today.
+
+    Comments say where each setting is from, and what is left out. Then the last weeks of the log
+    are replayed, to show how well the scenario reproduces the recorded waits.
+    """
+    from hpcsched.cli.scenario_commands import scenario_findings
     from hpcsched.cli.start_commands import begin_scenario
+    from hpcsched.scenario.loading import read_and_check
+    from hpcsched.studies import first_look
 
-    text = (files("hpcsched_slurm.site") / "starter.yaml").read_text(encoding="utf-8")
-    begin_scenario(text, out, force=force)
+    look = first_look.look_at(sacct, ("easy",), zone=zone, site=[conf, *(assoc or ())])
+    for line in first_look.look_lines(look):
+        typer.echo(line)
+    text = first_look.scenario_text(look.configurations[0], look.log, look.machine)
+    begin_scenario(f"{first_look.HEADER}{text}", out, force=force)
+    warn(*look.left_out)
+    for finding in read_and_check(out, (), scenario_findings)[1]:
+        typer.echo(finding, err=True)
+    if weeks:
+        typer.echo(f"\nreplaying the last {weeks} weeks ...", err=True)
+        typer.echo("\n" + "\n".join(first_look.fidelity_lines(look, out, weeks)))
 
 
 def system_from(
@@ -48,7 +79,7 @@ def accounts_from(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="Output of `sshare -alP`.",
+            help="Output of `sshare -alP`, or of `sacctmgr -P show assoc tree`.",
         ),
     ],
     scenario: ScenarioFile,
@@ -71,17 +102,17 @@ def accounts_from(
     are those of the scenario's trace, which is read for its names.
     """
     from hpcsched.cli.trace_commands import assembled
-    from hpcsched_slurm.site.accounts import TraceNames, accounts_block, read_accounts
+    from hpcsched_slurm.site.accounts import TraceNames, accounts_block, read_tables
 
-    associations, priorities = read_accounts(file, qos)
-    source = assembled(scenario, overrides).source
-    for _ in source.jobs():
+    tables = read_tables([file, *([] if qos is None else [qos])])
+    parts = assembled(scenario, overrides)
+    for _ in parts.source.jobs():
         pass
-    names = TraceNames.of_comments(source.comments)
-    block = accounts_block(associations, names, file, priorities)
+    names = TraceNames.of_comments(parts.source.comments)
+    block = accounts_block(tables, names, parts.system.resource_types)
     emit(block.text.rstrip("\n"), out, force=force)
     for text in block.left_out:
-        typer.echo(f"warning: left out: {text}", err=True)
+        warn(f"left out: {text}")
 
 
 def failures_from(

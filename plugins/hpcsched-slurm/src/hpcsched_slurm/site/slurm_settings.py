@@ -1,15 +1,16 @@
 """Priorities and backfilling: `slurm.conf` as blocks of a scenario, and blocks as `slurm.conf`."""
 
 from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
-from hpcsched.errors import Finding, InputError
+from hpcsched.errors import Finding, InputError, Place
 from hpcsched.scenario import Scenario
 from hpcsched.scenario.key_path import blocks
 from hpcsched.workload.readers.quantities import parse_count
-from hpcsched_slurm.site.yaml_text import duration, one_line
+from hpcsched_slurm.site.yaml_text import commented, duration, one_line
 from hpcsched_slurm.syntax.values import NOT_GIVEN, parse_time_limit
 
 
@@ -77,6 +78,13 @@ WEIGHTS = {
 
 _TYPE = "PriorityType"
 _FLAGS = "PriorityFlags"
+_KEYS = {
+    "max_age": "PriorityMaxAge",
+    "half_life": "PriorityDecayHalfLife",
+    "favor_small": "PriorityFavorSmall",
+    "fair_share": _FLAGS,
+}
+"""Keys of `slurm.conf` by those of `multifactor`."""
 _MULTIFACTOR = "priority/multifactor"
 _CLASSIC = "NO_FAIR_TREE"
 _ENABLES_CLASSIC = frozenset({_CLASSIC, "DEPTH_OBLIVIOUS"})
@@ -113,13 +121,17 @@ class PriorityOrder(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def priority_order(settings: Mapping[str, str]) -> PriorityOrder:
+def priority_order(
+    settings: Mapping[str, str], places: Mapping[str, Place] = MappingProxyType({})
+) -> PriorityOrder:
     """Return the order that the settings of the priority plugin stand for.
 
     Parameters
     ----------
     settings
         Values of `slurm.conf` by key in lower case.
+    places
+        Places of them, which comments name.
 
     Examples
     --------
@@ -151,9 +163,9 @@ def priority_order(settings: Mapping[str, str]) -> PriorityOrder:
     flags = [flag for flag in settings.get(_FLAGS.lower(), "").split(",") if flag]
     unknown = [flag for flag in flags if flag.upper() not in _AS_HERE | {_CLASSIC}]
     pairs = {
-        "max_age": read("PriorityMaxAge", _positive, None),
-        "half_life": read("PriorityDecayHalfLife", _half_life, None),
-        "favor_small": read("PriorityFavorSmall", _truth, None),
+        "max_age": read(_KEYS["max_age"], _positive, None),
+        "half_life": read(_KEYS["half_life"], _half_life, None),
+        "favor_small": read(_KEYS["favor_small"], _truth, None),
         "fair_share": None if _ENABLES_CLASSIC.isdisjoint(map(str.upper, flags)) else "classic",
     }
     if unknown:
@@ -162,15 +174,21 @@ def priority_order(settings: Mapping[str, str]) -> PriorityOrder:
     notes = []
     if kind is None:
         notes.append(f"{_TYPE} is not stated: these settings count if it is {_MULTIFACTOR}")
-    keys = (f"{key}: {value}" for key, value in pairs.items() if value is not None)
-    lines = ("name: multifactor", f"weights: {{{weights}}}", *keys)
+
+    def told(line: str, *keys: str) -> str:
+        return commented(line, (places.get(key.lower()) for key in keys))
+
+    keys = (
+        told(f"{key}: {value}", _KEYS[key]) for key, value in pairs.items() if value is not None
+    )
+    weighed = told(f"weights: {{{weights}}}", *WEIGHTS.values())
+    lines = ("name: multifactor", weighed, *keys)
     return PriorityOrder(lines, tuple(left_out), tuple(notes))
 
 
 def _others(settings: Mapping[str, str]) -> Iterator[str]:
     """Yield the settings that are not read and have an effect."""
-    read = {_TYPE, _FLAGS, *WEIGHTS.values(), "PriorityMaxAge", "PriorityDecayHalfLife"}
-    known = {key.lower() for key in (*read, "PriorityFavorSmall")}
+    known = {key.lower() for key in (_TYPE, *WEIGHTS.values(), *_KEYS.values())}
     for key, value in settings.items():
         if key not in known and value.lower() not in _NO_EFFECT:
             yield f"{_SPELLING.get(key, key)}={value}"
@@ -209,7 +227,11 @@ _ANY_NUMBER = "bf_max_job_user"
 """The only parameter of which 0 has a meaning of its own."""
 
 
-def dispatcher_block(scheduler: Mapping[str, str], priority: Mapping[str, str]) -> str:
+def dispatcher_block(
+    scheduler: Mapping[str, str],
+    priority: Mapping[str, str],
+    places: Mapping[str, Place] = MappingProxyType({}),
+) -> str:
     """Return the block `dispatcher` of a scenario; comments name settings that are left out.
 
     Parameters
@@ -218,6 +240,8 @@ def dispatcher_block(scheduler: Mapping[str, str], priority: Mapping[str, str]) 
         Values of `SchedulerParameters` by name; empty ones have no value.
     priority
         Settings of the priority plugin by key in lower case.
+    places
+        Places of the settings, which comments name.
 
     Returns
     -------
@@ -237,7 +261,7 @@ def dispatcher_block(scheduler: Mapping[str, str], priority: Mapping[str, str]) 
             left_out.append(f"{name}={value}" if value else name)
         else:
             values[name] = seconds
-    order = priority_order(priority)
+    order = priority_order(priority, places)
     comments = [*order.notes]
     if left_out:
         comments.append(f"SchedulerParameters without {', '.join(left_out)}")
@@ -245,12 +269,15 @@ def dispatcher_block(scheduler: Mapping[str, str], priority: Mapping[str, str]) 
         comments.append(f"Priorities without {', '.join(order.left_out)}")
     block = "".join(f"# {one_line(comment)}\n" for comment in comments)
     pairs = [f"{name}: {value}" for name, value in values.items()]
+    place = [places.get("schedulerparameters")] if pairs else []
     if order.lines:
+        named = commented("name: slurm-backfill", place)
         block += "dispatcher:\n"
-        block += "".join(f"  {pair}\n" for pair in ("name: slurm-backfill", *pairs, "order:"))
+        block += "".join(f"  {pair}\n" for pair in (named, *pairs, "order:"))
         block += "".join(f"    {line}\n" for line in order.lines)
     elif scheduler:
-        block += f"dispatcher: {{{', '.join(['name: slurm-backfill', *pairs])}}}\n"
+        line = f"dispatcher: {{{', '.join(['name: slurm-backfill', *pairs])}}}"
+        block += f"{commented(line, place)}\n"
     return block
 
 

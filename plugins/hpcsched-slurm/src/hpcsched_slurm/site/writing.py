@@ -1,7 +1,7 @@
 """The blocks of a scenario for a site that Slurm describes: system, partitions, dispatcher."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,9 +18,10 @@ from hpcsched.scenario.system import (
     partition_clashes,
     unknown_groups,
 )
+from hpcsched_slurm.site.limits_text import limits_text
 from hpcsched_slurm.site.site import SlurmNode, SlurmPartition, SlurmSite
 from hpcsched_slurm.site.slurm_settings import dispatcher_block
-from hpcsched_slurm.site.yaml_text import duration, one_line, scalar
+from hpcsched_slurm.site.yaml_text import duration, one_line, origin, scalar
 from hpcsched_slurm.syntax.gres import license_resource, totals
 from hpcsched_slurm.syntax.host_names import fold
 
@@ -63,15 +64,21 @@ class Blocks(NamedTuple):
 def as_yaml(site: SlurmSite, path: Path) -> str:
     """Return the blocks of a site as YAML: those of `write_blocks`, and the dispatcher if known."""
     blocks = write_blocks(site, path)
-    return blocks.system + blocks.partitions + dispatcher_block(site.scheduler, site.priority)
+    dispatcher = dispatcher_block(site.scheduler, site.priority, site.places)
+    return blocks.system + blocks.partitions + dispatcher
 
 
-def write_blocks(site: SlurmSite, source: Path) -> Blocks:
+def write_blocks(site: SlurmSite, source: Path, qos: Collection[str] = ()) -> Blocks:
     """Return the blocks `system` and `partitions` of a site.
 
     Groups are identical nodes in the same partitions. Licences are shared resources. Comments name
     the parts of the source that are left out, and the limits of partitions that a scenario does not
     have.
+
+    Parameters
+    ----------
+    qos
+        Names of the QOS that the scenario has.
 
     Raises
     ------
@@ -80,7 +87,7 @@ def write_blocks(site: SlurmSite, source: Path) -> Blocks:
     """
     groups = _groups(site)
     system = "".join(_system_lines(site, groups, source))
-    partitions = "".join(_partition_lines(site, groups))
+    partitions = "".join(_partition_lines(site, groups, qos))
     _check(system + partitions, site, source)
     nodes = {group.name: fold([node.name for node in group.nodes]) for group in groups}
     return Blocks(system, partitions, nodes)
@@ -102,7 +109,8 @@ def _groups(site: SlurmSite) -> list[_Group]:
 def _system_lines(site: SlurmSite, groups: Sequence[_Group], source: Path) -> Iterator[str]:
     yield f"# From {source.name}: {len(site.nodes)} nodes.\n"
     for warning in site.warnings:
-        yield f"# {one_line(warning.message)}\n"
+        place = origin([warning.place])
+        yield f"# {one_line(warning.message)}{f' ({place})' if place else ''}\n"
     yield "system:\n  groups:\n"
     for group in groups:
         resources = ", ".join(f"{name}: {value}" for name, value in group.resources.items())
@@ -119,15 +127,28 @@ def _system_lines(site: SlurmSite, groups: Sequence[_Group], source: Path) -> It
         yield f"    - {{{resource}}}  # {one_line(name)}\n"
 
 
-def _partition_lines(site: SlurmSite, groups: Sequence[_Group]) -> Iterator[str]:
+def _partition_lines(
+    site: SlurmSite, groups: Sequence[_Group], qos: Collection[str]
+) -> Iterator[str]:
     if site.partitions:
         yield "partitions:\n"
     names = _unique(_valid(name) for name in site.partitions)
     for name, partition in zip(names, site.partitions.values(), strict=True):
-        line = f"  - {{{', '.join(_partition(name, partition, groups))}}}"
-        if partition.not_declared:
-            line += f"  # without {one_line(', '.join(partition.not_declared))}"
-        yield f"{line}\n"
+        comment = origin([partition.place])
+        parts, without = list(_partition(name, partition, groups)), list(partition.not_declared)
+        limits = limits_text(partition.limits, ()).text
+        if partition.qos in qos:
+            parts.append(f"qos: {scalar(str(partition.qos))}")
+            without += partition.limits.values()
+        elif limits:
+            parts.append(f"limits: {limits}")
+        if partition.qos is not None and partition.qos not in qos:
+            without.append(f"QoS={partition.qos}")
+        if without:
+            told = f"without {one_line(', '.join(without))}"
+            comment = f"{comment}, {told}" if comment else told
+        line = f"  - {{{', '.join(parts)}}}"
+        yield f"{line}  # {comment}\n" if comment else f"{line}\n"
 
 
 def _partition(name: str, partition: SlurmPartition, groups: Sequence[_Group]) -> Iterator[str]:
@@ -149,7 +170,8 @@ def _comment(group: _Group) -> str:
     hosts = fold([node.name for node in group.nodes])
     if len(hosts) > _LONGEST:
         hosts = f"{hosts[:_LONGEST]}…"
-    return ", ".join([hosts, *kinds])
+    place = origin(node.place for node in group.nodes)
+    return ", ".join([hosts, *kinds, *([place] if place else [])])
 
 
 def _group_name(nodes: Sequence[SlurmNode]) -> str:

@@ -2,7 +2,10 @@
 
 import json
 import re
+from collections.abc import Iterable
+from pathlib import Path
 
+from hpcsched.errors import Place
 from hpcsched.parameters import SECONDS
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
@@ -39,3 +42,25 @@ def duration(seconds: int) -> str:
         if seconds and seconds % size == 0 and unit in {"d", "h", "min"}:
             return f"{seconds // size}{unit}"
     return str(seconds)
+
+
+def origin(places: Iterable[Place | None]) -> str:
+    """Return the files and lines of places; places without a line are left out.
+
+    Examples
+    --------
+    >>> origin([Place("etc/slurm.conf", 9), Place("etc/slurm.conf", 3), Place("more.conf", 1)])
+    'slurm.conf:3-9, more.conf:1'
+    """
+    lines: dict[str, list[int]] = {}
+    for place in places:
+        if place is not None and place.line:
+            lines.setdefault(Path(place.file).name, []).append(place.line)
+    spans = {file: sorted({min(told), max(told)}) for file, told in lines.items()}
+    return ", ".join(f"{file}:{'-'.join(map(str, span))}" for file, span in spans.items())
+
+
+def commented(line: str, places: Iterable[Place | None]) -> str:
+    """Return a line of YAML with a comment on its origin, if that is known."""
+    where = origin(places)
+    return f"{line}  # {where}" if where else line

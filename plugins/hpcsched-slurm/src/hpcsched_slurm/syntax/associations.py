@@ -1,13 +1,14 @@
 """Associations of Slurm: accounts and their users, with shares and usage; priorities of QOS.
 
-Read are the tables that `sshare --all --long --parsable2` and `sacctmgr --parsable2 show qos
-format=Name,Priority` print. Source: the manual pages `sshare` and `sacctmgr` of SchedMD, and what
-Slurm 22.05.8, 24.11.5 and 26.05.5 print.
+Read are the tables that `sshare --all --long --parsable2`, `sacctmgr --parsable2 show associations
+tree` and `sacctmgr --parsable2 show qos` print, one after another in any order. Source: the manual
+pages `sshare` and `sacctmgr` of SchedMD, and what Slurm 22.05.8, 24.11.5 and 26.05.5 print.
 """
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 ROOT: Final = "root"
@@ -16,6 +17,22 @@ ROOT: Final = "root"
 PARENT: Final = "parent"
 """Shares of an association that counts with those of its parent."""
 
+_SAME = {
+    "Share": "RawShares",
+    "MaxTRES": "MaxTRESPerJob",
+    "MinTRES": "MinTRESPerJob",
+    "MaxTRESPU": "MaxTRESPerUser",
+    "MaxJobsPU": "MaxJobsPerUser",
+    "MaxTRESPA": "MaxTRESPerAccount",
+    "MaxJobsPA": "MaxJobsPerAccount",
+}
+"""Columns that are printed under another name than the one that is asked for."""
+_LIMITS = (
+    *("GrpTRES", "GrpJobs", "GrpWall", "GrpTRESMins", "GrpTRESRunMins", "MaxJobs", "MaxWall"),
+    *("MaxTRESPerJob", "MaxTRESPerNode", "MaxTRESMins", "MaxTRESPerUser", "MaxJobsPerUser"),
+    *("MaxTRESPerAccount", "MaxJobsPerAccount", "MinTRESPerJob"),
+)
+"""Columns with limits."""
 _PARENT_NUMBER = 2**31 - 1
 """The number that stands for `parent`."""
 
@@ -34,8 +51,45 @@ class TableError(ValueError):
         self.line = line
 
 
-def parse_qos_priorities(text: str) -> dict[str, int]:
-    r"""Return the priorities of QOS by name.
+_COLUMNS = {
+    "shares": {"Account", "User", "RawShares"},
+    "associations": {"Account", "User", "Share"},
+    "qos": {"Name", "Priority"},
+}
+"""Columns by which a table is recognised."""
+
+
+def split_tables(text: str) -> Iterator[tuple[str, str]]:
+    r"""Yield the kind and the text of each table, after as many empty lines as stand above it.
+
+    Examples
+    --------
+    >>> list(split_tables("Name|Priority\nhigh|9\nAccount|User|Share\nroot||1\n"))
+    [('qos', 'Name|Priority\nhigh|9'), ('associations', '\n\nAccount|User|Share\nroot||1\n')]
+    """
+    # Not splitlines: names may hold other characters that end lines.
+    lines = re.split(r"\r?\n", text)
+    heads = [
+        (number, kind)
+        for number, line in enumerate(lines)
+        for kind, needed in _COLUMNS.items()
+        if needed <= {name.strip() for name in line.split("|")}
+    ]
+    for (begin, kind), (end, _) in pairwise([*heads, (len(lines), "")]):
+        yield kind, "\n" * begin + "\n".join(lines[begin:end])
+
+
+class SlurmQos(NamedTuple):
+    """A QOS: its priority, its limits by the names of `sacctmgr`, and the line that it is from."""
+
+    priority: int
+    limits: Mapping[str, str]
+    over_partition: bool
+    line: int
+
+
+def parse_qos(text: str) -> dict[str, SlurmQos]:
+    r"""Return the QOS by name.
 
     Raises
     ------
@@ -44,13 +98,23 @@ def parse_qos_priorities(text: str) -> dict[str, int]:
 
     Examples
     --------
-    >>> parse_qos_priorities("Name|Priority\nnormal|0\nexpress|10\n")
-    {'normal': 0, 'express': 10}
+    >>> parse_qos("Name|Priority|MaxJobsPU\nlow|2|7\n")["low"]
+    SlurmQos(priority=2, limits={'MaxJobsPerUser': '7'}, over_partition=False, line=2)
     """
     return {
-        row["Name"].strip(): _whole(row["Priority"], 0, "Priority", number)
+        row["Name"].strip(): SlurmQos(
+            _whole(row["Priority"], 0, "Priority", number),
+            _limits(row),
+            "OverPartQOS" in row.get("Flags", "").split(","),
+            number,
+        )
         for number, row in _rows(text, ("Name", "Priority"), "sacctmgr --parsable2 show qos")
     }
+
+
+def _limits(row: Mapping[str, str]) -> dict[str, str]:
+    values = {name: row.get(name, "").strip() for name in _LIMITS}
+    return {name: value for name, value in values.items() if value not in {"", "N/A"}}
 
 
 def _rows(
@@ -61,7 +125,7 @@ def _rows(
     # Not splitlines: names may hold other characters that end lines.
     for number, line in enumerate(re.split(r"\r?\n", text), 1):
         if not names and "|" in line:
-            names = [name.strip() for name in line.split("|")]
+            names = [_SAME.get(name.strip(), name.strip()) for name in line.split("|")]
             missing = [name for name in needed if name not in names]
             if missing:
                 told = f"expected the columns {', '.join(needed)}, found no {missing[0]}"
@@ -91,6 +155,10 @@ class SlurmAssociation:
         Raw usage, in core-seconds without `TRESBillingWeights`.
     partition
         Partition to which the association is restricted; None: any.
+    limits
+        Limits by the names of `sacctmgr`, those inherited included.
+    line
+        Line that it is from.
     """
 
     account: str
@@ -99,6 +167,8 @@ class SlurmAssociation:
     shares: int | None
     usage: int = 0
     partition: str | None = None
+    limits: Mapping[str, str] = field(default_factory=dict)
+    line: int = field(default=0, compare=False)
 
 
 class Associations(NamedTuple):
@@ -109,17 +179,14 @@ class Associations(NamedTuple):
     classic
         True if the factors there are those of the classic formula, not of Fair Tree; None: the
         columns do not tell.
-    limits
-        Names of limits of associations, which are not read.
     """
 
     listed: tuple[SlurmAssociation, ...]
     classic: bool | None
-    limits: tuple[str, ...]
 
 
 def parse_associations(text: str) -> Associations:
-    """Return the associations that `sshare` lists.
+    """Return the associations that `sshare` or `sacctmgr` lists.
 
     Raises
     ------
@@ -127,7 +194,6 @@ def parse_associations(text: str) -> Associations:
         If the text is no such table, or a part of it cannot be read.
     """
     found: list[SlurmAssociation] = []
-    limits: dict[str, None] = {}
     above: list[str] = []
     names: set[str] = set()
     command = "sshare --all --long --parsable2"
@@ -147,18 +213,20 @@ def parse_associations(text: str) -> Associations:
                 raise TableError(told, number)
         elif account not in above:
             raise TableError(f"expected the account {account} above its user", number)
-        if row.get("GrpTRESMins", "").strip() not in {"", "N/A"}:
-            limits["GrpTRESMins"] = None
         shares: int | None = None
         if row["RawShares"].strip().lower() != PARENT:
             shares = _whole(row["RawShares"], 1, "shares", number)
         usage = _whole(row.get("RawUsage", ""), 0, "RawUsage", number)
         partition = row.get("Partition", "").strip() or None
         shares = None if shares == _PARENT_NUMBER else shares
-        found.append(SlurmAssociation(account, user, parent, shares, usage, partition))
+        found.append(
+            SlurmAssociation(
+                *(account, user, parent, shares, usage, partition), _limits(row), number
+            )
+        )
     # Only Fair Tree has level fair shares; they are left out without `--long`, as is NormUsage.
     classic = "LevelFS" not in names if "NormUsage" in names else None
-    return Associations(tuple(found), classic, tuple(limits))
+    return Associations(tuple(found), classic)
 
 
 def _whole(text: str, default: int, what: str, line: int) -> int:
