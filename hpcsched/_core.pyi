@@ -385,9 +385,11 @@ class State:
         Whether events are noted, and observers are told of each instant.
     holds_jobs
         Whether Python holds jobs back.
+    plans_past_outages
+        Whether rounds are shown jobs that wait for the end of announced outages.
     """
 
-    def __init__(self, capacity: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first_slot: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], choices: Choices, *, keys: int = 0, behind_keys: int = 0, by_python: bool = False, takes_time: bool = False, follows: bool = False, tells: bool = False, holds_jobs: bool = False) -> None: ...
+    def __init__(self, capacity: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first_slot: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], choices: Choices, *, keys: int = 0, behind_keys: int = 0, by_python: bool = False, takes_time: bool = False, follows: bool = False, tells: bool = False, holds_jobs: bool = False, plans_past_outages: bool = False) -> None: ...
 
     def copy(self) -> State:
         """Return a copy."""

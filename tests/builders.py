@@ -5,7 +5,13 @@ from typing import Any, get_args
 
 from hpcsched._core import Compression, Rule
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.problem import Dispatcher, DispatchingProblem, RunningJob, WaitingJob
+from hpcsched.dispatching.problem import (
+    Dispatcher,
+    DispatchingProblem,
+    RunningJob,
+    WaitingJob,
+    plans_past_outages,
+)
 from hpcsched.dispatching.rules.allocators import BestFit, FirstFit, KeepScarce
 from hpcsched.dispatching.rules.core_rules import (
     CarriedBackfill,
@@ -104,6 +110,7 @@ class Spy:
     def __init__(self, dispatcher: Dispatcher, look: Any) -> None:
         self._dispatcher = dispatcher
         self._look = look
+        self.plans_past_outages = plans_past_outages(dispatcher)
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the other's decision."""

@@ -35,9 +35,10 @@ _STARTS = ("in_order", "backfilled", "planned")
 _NAME_A_WAITING_JOB = ("reserved_for", "behind", "backfilled")
 _NAME_A_JOB = (*_NAME_A_WAITING_JOB, "dependency")
 _WITH_DETAIL = ("no_room", "reserved_for", "behind", "beyond_depth")
-_WITHOUT_TIME = ("in_order", "backfilled", "limit", "dependency", "outage", None)
-_NOT_PROMISED = (*_WITHOUT_TIME, "planned")
-"""Kinds of a job that was not shown to the dispatcher, or started: it gets another promise."""
+_WITHOUT_TIME = ("in_order", "backfilled", "limit", "dependency", None)
+_NOT_PROMISED = (*_WITHOUT_TIME, "outage", "planned")
+"""Kinds of a job that may not have been shown to the dispatcher, or started: it gets another
+promise."""
 
 _WAITS = (
     *("no_room", "reserved_for", "behind", "beyond_depth", "solver_postponed", "not_planned"),
@@ -159,7 +160,7 @@ class Reasons:
         if other is not None and kind not in _NAME_A_JOB:
             check.found(f"{where}: job: expected none, found {other}")
         expected = row.now if kind == "planned" else None
-        if kind in _NOT_PROMISED and row.time != expected:
+        if kind in (*_WITHOUT_TIME, "planned") and row.time != expected:
             check.found(f"{where}: time: expected {expected}, found {row.time}")
         if not self.may_be(row):
             check.found(f"{where}: detail: expected one of {kind}, found {row.detail!r}")
@@ -220,9 +221,17 @@ class Reasons:
         return until > row.now and (end is None or until == end + int(trace.think_time[place]))
 
     def _are_outages(self, row: ReasonRow) -> bool:
-        """Return True for outages that are there, or come before the job's predicted end."""
+        """Return True for outages that are there, or come before the job's predicted end.
+
+        A job is planned for the end of one of them, and they are announced.
+        """
         end, outages = row.now + self._predicted.get(row.job_id, 2**62), self._at.outages.all
-        labels = {one.label for one in outages if one.start < end and one.end > row.now}
+        reached = [one for one in outages if one.start < end and one.end > row.now]
+        if row.time is not None:
+            reached = [one for one in reached if one.announced]
+            if all(one.end > row.time for one in reached):
+                return False
+        labels = {one.label for one in reached}
         found = _OUTAGES.fullmatch(row.detail)
         if found is None:
             return False

@@ -29,7 +29,8 @@ that waits; `planned`, the plan starts it now. For a job that waits: `no_room`, 
 it; `beyond_depth`, the limit on reservations was reached before it; `solver_postponed`, the plan
 starts it later although it may fit; `not_planned`, the plan leaves it out; `limit`, the limit named
 in `detail` blocks it; `dependency`, it has to wait for `job` to end, or for its think time after
-that; `outage`, nodes are out of service, or will be too soon, and the others are too few;
+that; `outage`, nodes are out of service, or will be too soon, and the others are too few: with a
+`time`, the job is planned for the end of announced outages, otherwise it is left out of plans;
 `recorded_later`, the log that is followed starts it later.
 """
 

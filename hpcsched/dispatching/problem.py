@@ -10,7 +10,13 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.metrics.metric import Table
 from hpcsched.system.outages import Outage
 from hpcsched.system.shared_resources import SharedResource, steps_from
-from hpcsched.system.space import Amounts, NodeAllocation, drawn_by_all, most_draw
+from hpcsched.system.space import (
+    Amounts,
+    NodeAllocation,
+    drawn_by_all,
+    idle_room,
+    most_draw,
+)
 from hpcsched.system.system import IntArray, Request, System
 from hpcsched.workload.job import Job
 
@@ -213,6 +219,9 @@ class JobEventObserver(Protocol):
 class Dispatcher(Protocol):
     """Protocol of a dispatcher, which sees neither the future nor real run times.
 
+    One with an attribute `plans_past_outages` that is True is also shown the jobs that too few
+    nodes are open to before the end of an announced outage. Others are not.
+
     Examples
     --------
     A dispatcher that starts nothing and rejects nothing:
@@ -227,6 +236,18 @@ class Dispatcher(Protocol):
 
         A decision that cannot be carried out ends the run with a `DecisionError`.
         """
+
+
+def waits_for_outage(problem: DispatchingProblem, job: WaitingJob) -> bool:
+    """Return whether too few nodes are open to a job before the end of an announced outage."""
+    return job.request != job.job.request and (
+        idle_room(problem.system, job.request).units < job.units
+    )
+
+
+def plans_past_outages(dispatcher: Dispatcher) -> bool:
+    """Return whether a dispatcher is shown jobs that wait for the end of announced outages."""
+    return getattr(dispatcher, "plans_past_outages", False)
 
 
 class ProblemSharedResources(NamedTuple):

@@ -370,6 +370,8 @@ class _Text:
         lasted = "" if wait.until is None else f", for {wait.until - wait.now} s"
         at = "" if wait.time is None else f" at {self._time(wait.time)}"
         sentence = _WAITING[wait.kind]
+        if wait.kind == "outage" and at:
+            sentence = "it had to wait for the end of {detail}{planned}"
         why = sentence.format(
             other=self._name(wait.job) if "{other}" in sentence else "",
             planned=at and f"; a start{at} was planned",

@@ -15,7 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hpcsched.dispatching.decision import STARTS, Decision, Reason, ReasonKind
-from hpcsched.dispatching.problem import Dispatcher, DispatchingProblem, RunningJob, WaitingJob
+from hpcsched.dispatching.problem import (
+    Dispatcher,
+    DispatchingProblem,
+    RunningJob,
+    WaitingJob,
+    plans_past_outages,
+)
 from hpcsched.plugin_faults import origin_of, remember
 from hpcsched.registration import builtin
 from hpcsched.runs.columns import reasons_schema, usage_schema
@@ -283,6 +289,11 @@ class _Timed:
 
     usage: ProcessUsage
     dispatcher: Dispatcher
+
+    @property
+    def plans_past_outages(self) -> bool:
+        """That of the dispatcher."""
+        return plans_past_outages(self.dispatcher)
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the dispatcher's decision."""

@@ -8,7 +8,12 @@ import numpy as np
 
 from hpcsched._core import NEVER, State
 from hpcsched.dispatching.decision import NOTHING, Decision, Reason
-from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
+from hpcsched.dispatching.problem import (
+    DispatchingProblem,
+    RunningJob,
+    WaitingJob,
+    waits_for_outage,
+)
 from hpcsched.errors import DecisionError, HpcschedError
 from hpcsched.plugin_faults import FAULTS, named
 from hpcsched.simulation.check import (
@@ -88,8 +93,26 @@ class DecisionRequests:
                 )
             except BadDecisionError as error:
                 raise decision_fault(self._parts, number, str(error)) from None
-            self.decision = decision
+            self.decision = decision._replace(reasons=self._reasons(problem, decision, state))
         self._give(seconds, state)
+
+    def _reasons(
+        self, problem: DispatchingProblem, decision: Decision, state: State
+    ) -> tuple[Reason, ...]:
+        """Return a decision's reasons, naming the outages for whose ends jobs wait."""
+        if not (decision.reasons and problem.outages):
+            return decision.reasons
+        words = {
+            job.job_id: self._outages.closing(job, state.now, state, announced=True)
+            for job in problem.queue
+            if waits_for_outage(problem, job)
+        }
+        return tuple([
+            reason._replace(kind="outage", detail=words[reason.job_id])
+            if reason.kind == "no_room" and reason.job_id in words
+            else reason
+            for reason in decision.reasons
+        ])  # fmt: skip
 
     def _held(
         self, queue: Sequence[WaitingJob], by_outages: Sequence[bool], state: State

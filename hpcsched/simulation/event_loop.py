@@ -22,6 +22,7 @@ from hpcsched import _core
 from hpcsched._core import Allocator, Batch, Choices, Hooks, Pause, Rule
 from hpcsched.dispatching.core_state import RequestShapes, new_state, set_outages
 from hpcsched.dispatching.decision import NOTHING
+from hpcsched.dispatching.problem import plans_past_outages
 from hpcsched.dispatching.rules.core_rules import CoreRule
 from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.orders import ArrivalOrder, QueueOrder
@@ -116,6 +117,7 @@ class EventLoop:
             follows=self._follows,
             tells=in_python or self._events.heard,
             holds_jobs=self._holding is not None,
+            plans_past_outages=plans_past_outages(parts.dispatcher),
         )
         for behind, order in enumerate(self._orders):
             if isinstance(order, MultifactorOrder):

@@ -68,16 +68,37 @@ class OutageReasons:
         self._system = system
         self._all = outages.all
         self._announced = sorted(outage for outage in outages.all if outage.announced)
+        # Outages that are announced and not over, until the next begin or end of any.
+        self._known: tuple[Outage, ...] = ()
+        self._known_until = -1
 
     def announced(self, now: int) -> tuple[Outage, ...]:
-        """Return the outages that are announced and not over, by start."""
-        return tuple([outage for outage in self._announced if outage.end > now])
+        """Return the outages that are announced and not over, by start.
 
-    def closing(self, waiting: WaitingJob, now: int, state: State) -> str:
-        """Return the outages that leave too few nodes to a job that would start now."""
+        Nodes that have failed are left out: their return is not known.
+        """
+        if now >= self._known_until:
+            failures = (
+                one for one in self._all if not one.announced and one.start <= now < one.end
+            )
+            failed = {node for one in failures for node in one.nodes}
+            times = (time for one in self._all for time in (one.start, one.end) if time > now)
+            self._known_until = min(times, default=NEVER)
+            self._known = tuple([
+                outage._replace(nodes=tuple([n for n in outage.nodes if n not in failed]))
+                for outage in self._announced
+                if outage.end > now
+            ])  # fmt: skip
+        return self._known
+
+    def closing(
+        self, waiting: WaitingJob, now: int, state: State, *, announced: bool = False
+    ) -> str:
+        """Return the outages, or announced ones, that leave too few nodes to a job now."""
         clear_until = state.clear_until
         end = now + waiting.predicted_run_time
-        current = (outage for outage in self._all if outage.start <= now < outage.end)
+        among = self._announced if announced else self._all
+        current = (outage for outage in among if outage.start <= now < outage.end)
         names = dict.fromkeys(outage.label for outage in current)
         for outage in self._announced:
             begins = now < outage.start < end

@@ -369,7 +369,15 @@ def test_details(details: Reasons, *, kind: Any, detail: str, known: bool) -> No
 
     Job 6 is submitted at 20, and its round is carried out at 21; it is predicted to run for 500 s.
     """
-    assert details.may_be(ReasonRow(5, 20, 6, kind, None, 50, detail, 21)) is known
+    time = None if kind == "outage" else 50
+    assert details.may_be(ReasonRow(5, 20, 6, kind, None, time, detail, 21)) is known
+
+
+@pytest.mark.parametrize(("time", "known"), [(None, True), (310, True), (309, False)])
+def test_a_start_after_maintenance(details: Reasons, *, time: int | None, known: bool) -> None:
+    """Job 6, which maintenance from 300 to 310 keeps waiting, is planned for no time before 310."""
+    row = ReasonRow(5, 20, 6, "outage", None, time, "maintenance weekly", 21)
+    assert details.may_be(row) is known
 
 
 def test_another_promise_after_a_start(details: Reasons) -> None:

@@ -115,6 +115,10 @@ def test_amounts(request_: dict[str, int], said: str) -> None:
             wait("outage", 10, 40, why="node 3"),
             "too few nodes were in service for it: node 3",
         ),
+        (
+            wait("outage", 10, 40, time=100, why="maintenance weekly"),
+            "it had to wait for the end of maintenance weekly; a start at 100 s was planned",
+        ),
         (wait(None, 10, 40), "the dispatcher gave no reason"),
     ],
 )

@@ -14,6 +14,10 @@ from tests.golden.pictures import check, job
 from tests.golden.test_rules import KEPT, PASSED, PROMISED_JOBS
 
 EACH_WITH_PROMISES = pytest.mark.parametrize("dispatcher", ["conservative", "slack"])
+EACH_THAT_RESERVES = [
+    *("easy", "conservative", "list", "slurm-backfill"),
+    "{name: slack, share: 0, least_slack: 0}",
+]
 SLOTS_AND_NODES = pytest.mark.parametrize("request_of_all", [(1,), None], ids=["slots", "nodes"])
 
 
@@ -390,21 +394,21 @@ def test_a_node_that_is_back_goes_to_who_waits(dispatcher, kind):
 
 @EACH_WITH_PROMISES
 def test_a_reservation_that_is_lost_leaves_its_room_to_who_waits(dispatcher):
-    """Node 1 is serviced from 20 to 22. B, of 10 s on both nodes, is promised 22, and C 32.
+    """Node 1 fails from 11 to 22. B, of 10 s on both nodes, is promised 12, and C 22.
 
-    At 11 B could not run to its end, and is held back until 22. C takes its room: it is moved to
-    12, when A ends. Then D, which is submitted at 11 and is too long for node 1, is promised 22
-    there. At 22 B is promised a start anew: 52, when C ends.
+    At 11 it is not known when B could start, and it is held back until 22. C takes its room: it is
+    moved to 12, when A ends. Then D, which is submitted at 11, is promised 52. At 22 it is moved to
+    node 1, which is back, and B is promised a start anew: 52, when C ends.
     """
     expect(
         alike(2, core=1),
         dispatcher,
-        (job("A", 0, 2, 12), job("B", 8, 2, 10), job("C", 9, 1, 40), job("D", 11, 1, 12)),
+        (job("A", 0, 1, 12), job("B", 8, 2, 10), job("C", 9, 1, 40), job("D", 11, 1, 12)),
         """
         node-0 AAAAAAAAAAAACCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCBBBBBBBBBB
-        node-1 AAAAAAAAAAAA..........DDDDDDDDDDDD..................BBBBBBBBBB
+        node-1 ......................DDDDDDDDDDDD..................BBBBBBBBBB
         """,
-        outages=Outages((Outage(20, 22, (1,), "maintenance"),)),
+        outages=Outages((Outage(11, 22, (1,), "failure"),)),
     )
 
 
@@ -433,12 +437,28 @@ def test_power_that_is_not_drawn_goes_to_who_waits():
     )
 
 
-@pytest.mark.parametrize("dispatcher", ["easy", "conservative", "slack", "list", "order-search"])
-def test_a_job_that_waits_for_the_end_of_maintenance_is_passed(dispatcher):
+@pytest.mark.parametrize("dispatcher", EACH_THAT_RESERVES)
+def test_a_job_that_waits_for_the_end_of_maintenance_has_a_reservation(dispatcher):
     """The example of the documentation: node 2 is serviced from 8 to 12, and A needs all nodes.
 
-    A would run into maintenance and is held back, so that B and C start, which run beyond 12.
+    A would run into maintenance. It is reserved 12, so that B and C wait, which would run beyond.
     """
+    expect(
+        alike(3, core=1),
+        dispatcher,
+        (job("A", 0, 3, 10), job("B", 1, 1, 12), job("C", 4, 1, 12), job("D", 12, 1, 2)),
+        """
+        node-0 ............AAAAAAAAAABBBBBBBBBBBB
+        node-1 ............AAAAAAAAAACCCCCCCCCCCC
+        node-2 ............AAAAAAAAAADD..........
+        """,
+        outages=Outages((Outage(8, 12, (2,), "maintenance"),)),
+    )
+
+
+@pytest.mark.parametrize("dispatcher", ["{name: list, option: greedy}", "order-search"])
+def test_a_job_that_waits_for_the_end_of_maintenance_is_passed(dispatcher):
+    """Without reservations, or where that is better for the mean response time."""
     expect(
         alike(3, core=1),
         dispatcher,

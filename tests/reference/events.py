@@ -13,7 +13,7 @@ from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
 from tests.reference.promises import Memory, PromiseRound
 from tests.reference.room import Allocated, Closed, Placed, fits, idle
-from tests.reference.rules import Asked, Rule, Why
+from tests.reference.rules import Asked, Rule, Service, Why
 
 
 class Limit(NamedTuple):
@@ -124,10 +124,25 @@ class Replay:
         outages = [out for out in self.around.outages.all if out.start <= self.now < out.end]
         return {node for out in outages for node in out.nodes}
 
-    def ahead(self) -> list[Outage]:
-        """Return the outages that are known of and have not begun."""
+    def announced(self) -> list[Outage]:
+        """Return the outages that are known of and not over."""
         outages = self.around.outages.all
-        return [out for out in outages if out.kind != "failure" and out.start > self.now]
+        return [out for out in outages if out.kind != "failure" and out.end > self.now]
+
+    def failed(self) -> set[int]:
+        """Return the nodes of which it is not known when they are back."""
+        outages = [out for out in self.around.outages.all if out.start <= self.now < out.end]
+        return {node for out in outages if out.kind == "failure" for node in out.nodes}
+
+    def service(self) -> Service:
+        """Return what is known of nodes, and the jobs bound to those that stay in service."""
+        open_now = {}
+        for job in self.queue:
+            end = self.now + self.predicted[job.job_id]
+            taken = {node for out in self.announced() if out.start < end for node in out.nodes}
+            open_now[job.job_id] = without(self.system, job, self.nodes_down() | taken)
+        closed = [Closed(out.start, out.end, out.nodes) for out in self.announced()]
+        return Service(closed, frozenset(self.nodes_down()), frozenset(self.failed()), open_now)
 
     def lose(self, down: set[int]) -> None:
         """End what runs on nodes that are out of service, first what was predicted to end first."""
@@ -240,17 +255,23 @@ class Replay:
     def hold_round(self) -> bool:
         """Start what the rule starts; say whether another round is due."""
         asked_at, queued, running = self.now, len(self.queue), len(self.running)
-        down, ahead, system = self.nodes_down(), self.ahead(), self.system
-        shown = [
-            narrowed(system, job, self.now + self.predicted[job.job_id], down, ahead)
-            for job in self.queue
-        ]
+        system, service = self.system, self.service()
+        shown = list(service.open_now.values())
+        # Rules that reserve plan past announced outages, and are shown who waits for their end.
+        if self.rule.name not in ("strict", "greedy", "committed"):
+            shown = [without(system, job, self.failed()) for job in self.queue]
         able = [job for job in shown if sum(fits(system, idle(system), job)) >= job.units]
         unable = {job.job_id for job in self.queue} - {job.job_id for job in able}
         held_back = self.held_back(unable)
         able = [job for job in able if job.job_id not in held_back]
-        closed = [Closed(out.start, out.end, out.nodes) for out in ahead]
-        started, told = self.decided(able, closed, frozenset(down))
+        started, told = self.decided(able, service)
+        # That they wait for the end of an outage is no reason of the rule.
+        barred = {
+            job.job_id
+            for job in service.open_now.values()
+            if sum(fits(system, idle(system), job)) < job.units
+        }
+        told = [why for why in told if why.kind != "no_room" or why.job_id not in barred]
         seconds = self.charge(len(able))
         changed = self.pass_seconds(seconds)
         # That they cannot start is no reason of the rule.
@@ -271,21 +292,19 @@ class Replay:
         freed = bool((held_back - names) - self.held_back(unable))
         return self.end_all() or changed or freed
 
-    def decided(
-        self, able: Sequence[Job], closed: Sequence[Closed], down: frozenset[int]
-    ) -> tuple[list[Allocated], list[Why]]:
+    def decided(self, able: Sequence[Job], service: Service) -> tuple[list[Allocated], list[Why]]:
         """Return what the rule starts of the jobs that it is shown, and its reasons."""
         if not able:
             return [], []
         seen = [held._replace(end=max(held.end, self.now + 1)) for held in self.running]
-        asked = Asked(self.now, able, seen, self.predicted, closed, down)
+        asked = Asked(self.now, able, seen, self.predicted, service)
         held_round = PromiseRound(self.system, self.rule, asked, self.memory)
         return held_round.decide(), held_round.reasons()
 
     def is_shut(self, held: Allocated) -> bool:
         """Say whether a node of a job to start is out of service, or will be before its end."""
         end = self.now + self.predicted[held.job.job_id]
-        ahead = {node for out in self.ahead() if out.start < end for node in out.nodes}
+        ahead = {node for out in self.announced() if out.start < end for node in out.nodes}
         return bool((self.nodes_down() | ahead) & set(held.placed))
 
     def charge(self, shown: int) -> int:
@@ -306,12 +325,9 @@ class Replay:
         return changed
 
 
-def narrowed(system: System, job: Job, end: int, down: set[int], ahead: Sequence[Outage]) -> Job:
-    """Return a job as one that may only use nodes that stay in service up to its end."""
-    taken = {node for out in ahead if out.start < end for node in out.nodes}
-    shut = down | taken
-    if not shut:
+def without(system: System, job: Job, nodes: set[int]) -> Job:
+    """Return a job as one that may not use some nodes."""
+    if not nodes:
         return job
-    nodes = range(system.node_count) if job.allowed_nodes is None else job.allowed_nodes
-    open_to_it = frozenset(nodes) - shut
-    return job._replace(request=job.request._replace(allowed_nodes=open_to_it))
+    may_use = range(system.node_count) if job.allowed_nodes is None else job.allowed_nodes
+    return job._replace(request=job.request._replace(allowed_nodes=frozenset(may_use) - nodes))

@@ -109,7 +109,7 @@ class PromiseRound(Round):
         runs = {held.job.job_id for held in self.before}
         ended = any(e > self.now and n not in runs for n, e in self.memory.ends.items())
         held_back = self.memory.reserved.keys() - names
-        if moved or ended or held_back or self.memory.down - self.down:
+        if moved or ended or held_back or self.memory.down - self.service.down:
             self.compress()
         for job in self.queue:
             if job.job_id not in reserved:
@@ -118,7 +118,7 @@ class PromiseRound(Round):
             pass
         self.memory.reserved = {n: (held.start, held.placed) for n, held in self.kept.items()}
         self.memory.ends = {held.job.job_id: held.end for held in self.holding}
-        self.memory.down = self.down
+        self.memory.down = self.service.down
 
     def start_some(self) -> bool:
         """Start what may start; return whether anything does."""

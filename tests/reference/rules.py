@@ -1,6 +1,6 @@
 """EASY and list scheduling by the book, with the reasons of each decision."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hpcsched.system.system import System
@@ -62,19 +62,27 @@ class Rule(NamedTuple):
     scarce_resources: Sequence[str] | None = None
 
 
-class Asked(NamedTuple):
-    """What a round is about: who waits, who runs, and how long each is predicted to run.
+class Service(NamedTuple):
+    """What is known of nodes: announced outages that are not over, and nodes out of service.
 
-    Beside that, the outages that are known of and have not begun, and the nodes that are out of
-    service, on which nothing is planned.
+    On those of the latter that have failed nothing is planned. `open_now` has each job as one that
+    may only use the nodes that stay in service for it if it starts now.
     """
+
+    announced: Sequence[Closed]
+    down: frozenset[int]
+    failed: frozenset[int]
+    open_now: Mapping[int, Job]
+
+
+class Asked(NamedTuple):
+    """What a round is about: who waits, who runs, and how long each is predicted to run."""
 
     now: int
     queue: Sequence[Job]
     running: Sequence[Allocated]
     predicted: dict[int, int]
-    ahead: Sequence[Closed] = ()
-    down: frozenset[int] = frozenset()
+    service: Service
 
 
 class Why(NamedTuple):
@@ -98,7 +106,7 @@ class Round:
 
     def __init__(self, system: System, rule: Rule, asked: Asked) -> None:
         self.system, self.rule = system, rule
-        self.now, queue, running, self.predicted, ahead, down = asked
+        self.now, queue, running, self.predicted, self.service = asked
         self.queue, self.holding = queue, list(running)
         self.started: list[Allocated] = []
         self.notes: dict[int, Why] = {}
@@ -110,15 +118,20 @@ class Round:
         pairs = zip(wanted, system.totals, strict=True)
         self.pressure = [amount / total if total else 0.0 for amount, total in pairs]
         self.last_end = max([self.now, *(held.end for held in running)])
-        self.ahead, self.down = ahead, down
         self.look_ahead(queue)
 
     def look_ahead(self, queue: Sequence[Job]) -> None:
-        """Look no further than the last job that runs, and then the longest of these."""
-        reach = self.last_end + max(self.predicted[job.job_id] for job in queue)
-        self.closed = [out for out in self.ahead if out.start < reach]
-        # Nothing is planned for the return of nodes that are out of service.
-        self.shut = [*self.closed, Closed(self.now, 1 << 62, sorted(self.down))]
+        """Look no further than the last job that runs, and then the longest of these.
+
+        Or than the last outage that one of them could reach if it started now, and then the
+        longest.
+        """
+        longest, known = max(self.predicted[job.job_id] for job in queue), self.service.announced
+        near = [out.end for out in known if out.start < self.now + longest]
+        reach = max([self.last_end, *near]) + longest
+        self.closed = [out for out in known if out.start < reach]
+        # Nothing is planned for the return of nodes that have failed.
+        self.shut = [*self.closed, Closed(self.now, 1 << 62, sorted(self.service.failed))]
         # Units of one shape are counted only where no outage is looked at.
         self.counts = self.countable()
 
@@ -176,15 +189,15 @@ class Round:
 
     def fits_now(self, job: Job) -> bool:
         """Say whether a job fits on what is free now."""
-        return self.holds(self.free(), job)
+        return self.holds(self.free(), self.service.open_now[job.job_id])
 
     def free(self) -> Free:
         """Return what is free now."""
         return free_at(self.system, self.now, self.now, self.holding, self.shut)
 
     def chosen(self, job: Job, free: Free) -> Placed:
-        """Return where the allocator places a job."""
-        rule = self.rule
+        """Return where the allocator places a job that starts now."""
+        rule, job = self.rule, self.service.open_now[job.job_id]
         order = preference(
             rule.allocator,
             self.system,
@@ -248,7 +261,8 @@ class Round:
 
     def least_loss(self, job: Job, head: Job, then: Free) -> Placed:
         """Return the placement that costs the head job little: first what costs it nothing."""
-        system, room = self.system, fits(self.system, self.free(), job)
+        system, job = self.system, self.service.open_now[job.job_id]
+        room = fits(system, self.free(), job)
         of_head = fits(system, then, head)
         everywhere = {node: count for node, count in enumerate(of_head) if count}
         beside = fits(system, take(system, then, head, everywhere), job)

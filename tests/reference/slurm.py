@@ -6,8 +6,8 @@ from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job
 from tests.reference.events import Around, Replay
-from tests.reference.room import Allocated, Closed
-from tests.reference.rules import Asked, Round, Rule, Why
+from tests.reference.room import Allocated
+from tests.reference.rules import Asked, Round, Rule, Service, Why
 
 
 class SlurmRound(Round):
@@ -33,7 +33,7 @@ class SlurmRound(Round):
         waiting = [job for job in self.in_turn() if job.job_id not in started]
         users: list[int | None] = []
         tested: list[Job] = []
-        outages = [closed.start for closed in self.ahead]
+        outages = [closed.start for closed in self.service.announced]
         for job in waiting:
             if len(tested) == params.bf_max_job_test:
                 break
@@ -75,15 +75,13 @@ class SlurmReplay(Replay):
             times.append(max(self.again, self.now + 1))
         return times
 
-    def decided(
-        self, able: Sequence[Job], closed: Sequence[Closed], down: frozenset[int]
-    ) -> tuple[list[Allocated], list[Why]]:
+    def decided(self, able: Sequence[Job], service: Service) -> tuple[list[Allocated], list[Why]]:
         """Return what is started; no reasons are given."""
         self.again = None
         if not able:
             return [], []
         seen = [held._replace(end=max(held.end, self.now + 1)) for held in self.running]
-        asked = Asked(self.now, able, seen, self.predicted, closed, down)
+        asked = Asked(self.now, able, seen, self.predicted, service)
         due = self.now if self.last is None else self.last + self.params.bf_interval
         backfills = due <= self.now
         started = SlurmRound(self.system, self.rule, asked).hold_slurm(

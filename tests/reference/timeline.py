@@ -14,8 +14,8 @@ import numpy as np
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job import Job
 from tests.reference.events import Around, Replay
-from tests.reference.room import Allocated, Closed
-from tests.reference.rules import BY_WAIT, ORDERS, Rule, Why
+from tests.reference.room import Allocated
+from tests.reference.rules import BY_WAIT, ORDERS, Rule, Service, Why
 
 
 class Cap(NamedTuple):
@@ -61,13 +61,11 @@ class TimelineReplay(Replay):
         super().__init__(system, rule, around)
         self.kept, self.cap = Kept(), cap
 
-    def decided(
-        self, able: Sequence[Job], closed: Sequence[Closed], down: frozenset[int]
-    ) -> tuple[list[Allocated], list[Why]]:
+    def decided(self, able: Sequence[Job], service: Service) -> tuple[list[Allocated], list[Why]]:
         """Return the starts; reasons are not given."""
         if not able:
             return [], []
-        one = TimelineRound(self, able, closed, down)
+        one = TimelineRound(self, able, service)
         SECOND[self.rule.name](one)
         return one.started, []
 
@@ -79,23 +77,27 @@ class TimelineRound:
         self,
         replay: TimelineReplay,
         queue: Sequence[Job],
-        ahead: Sequence[Closed],
-        down: frozenset[int],
+        service: Service,
     ) -> None:
         self.rule, self.system, self.cap = replay.rule, replay.system, replay.cap
-        self.kept, self.now, self.queue, self.down = replay.kept, replay.now, queue, down
+        self.kept, self.now, self.queue, self.service = replay.kept, replay.now, queue, service
         self.time = replay.predicted
         self.running = [held._replace(end=max(held.end, self.now + 1)) for held in replay.running]
         self.started: list[Allocated] = []
         self.promises: dict[int, Promise] = {}
         longest = max(self.time[job.job_id] for job in queue)
-        reach = max([self.now, *(held.end for held in self.running)]) + longest
-        self.ahead = [out for out in ahead if out.start < reach]
+        reach = max([self.now, *(held.end for held in self.running)])
+        # All that a job would come to now is over in time.
+        for out in service.announced:
+            if out.start < self.now + longest:
+                reach = max(reach, out.end)
+        reach += longest
+        self.closed = [out for out in service.announced if out.start < reach]
         # Beyond this nothing runs, is closed or is promised.
-        self.length = max([reach, *(out.end for out in self.ahead)]) - self.now
+        self.length = max([reach, *(out.end for out in self.closed)]) - self.now
         self.length += sum(self.time[job.job_id] for job in queue) + longest + 1
         first, alike = queue[0].request, {job.request._replace(units=1) for job in queue}
-        self.counts = len(alike) == 1 and not self.ahead and not self.cap.capacity
+        self.counts = len(alike) == 1 and not self.closed and not self.cap.capacity
         self.counts &= not (first.exclusive or first.one_unit_per_node)
 
     # What is free, and where a job fits.
@@ -109,8 +111,8 @@ class TimelineRound:
             self.take(Table(nodes, shared), job, self.now, end, units)
         for job, start, end, where in promises:
             self.take(Table(nodes, shared), job, start, end, where)
-        nodes[:, sorted(self.down)] = 0
-        for out in self.ahead:
+        nodes[:, sorted(self.service.failed)] = 0
+        for out in self.closed:
             nodes[max(out.start - self.now, 0) : max(out.end - self.now, 0), list(out.nodes)] = 0
         return Table(nodes, shared)
 
@@ -169,10 +171,14 @@ class TimelineRound:
 
     def fits_now(self, job: Job) -> bool:
         """Say whether a job fits in this second, if there were no promises."""
-        table = self.table()
-        if self.draws_too_much(table, job, self.now, self.now + 1):
+        if self.draws_too_much(self.table(), job, self.now, self.now + 1):
             return False
-        return bool(self.fitting(table, job, self.now, until=self.now + 1).sum() >= job.units)
+        return bool(self.fitting_now(job).sum() >= job.units)
+
+    def fitting_now(self, job: Job) -> IntArray:
+        """Return how many units fit now on each node that stays in service for a job."""
+        job = self.service.open_now[job.job_id]
+        return self.fitting(self.table(), job, self.now, until=self.now + 1)
 
     # Starts and promises.
 
@@ -252,8 +258,7 @@ class TimelineRound:
 
     def start_at_once(self, job: Job) -> None:
         """Start a job on the first nodes that are free in this second."""
-        fits = self.fitting(self.table(), job, self.now, until=self.now + 1)
-        self.start(job, self.first_nodes(fits, job.units))
+        self.start(job, self.first_nodes(self.fitting_now(job), job.units))
 
     def greedy(self) -> None:
         """Start all jobs that fit, in turn."""
@@ -295,7 +300,7 @@ class TimelineRound:
         """Return the table without nodes that are closed at any time of a job's run."""
         table = self.table()
         end = second + self.time[head.job_id]
-        for out in self.ahead:
+        for out in self.closed:
             if out.start < end and second < out.end:
                 table.nodes[:, list(out.nodes)] = 0
         return table
@@ -319,7 +324,7 @@ class TimelineRound:
         for job in others if self.rule.behind is None else self.in_order(self.rule.behind, others):
             if not self.fits_now(job):
                 continue
-            room = self.fitting(self.table(), job, self.now, until=self.now + 1)
+            room = self.fitting_now(job)
             choices = [self.first_nodes(room, job.units)]
             if self.now + self.time[job.job_id] > second:
                 choices.append(self.cheapest(job, head, second, room))
@@ -376,14 +381,14 @@ class TimelineRound:
         runs = {held.job.job_id for held in self.running}
         gone = any(end > self.now and name not in runs for name, end in kept.ends.items())
         given_up = set(kept.reserved) - set(waiting)
-        if late or gone or given_up or kept.down - self.down:
+        if late or gone or given_up or kept.down - self.service.down:
             self.compress()
         for job in self.queue:
             if job.job_id not in self.promises:
                 kept.first[job.job_id] = self.promise(job, self.now)
         while self.pass_over_queue():
             pass
-        kept.reserved, kept.down = dict(self.promises), self.down
+        kept.reserved, kept.down = dict(self.promises), self.service.down
         kept.ends = {held.job.job_id: held.end for held in self.running}
 
     def take_up(self, job: Job, before: Promise) -> bool:

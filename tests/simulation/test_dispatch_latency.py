@@ -520,7 +520,7 @@ def test_a_round_in_which_all_jobs_are_held_back(
 ) -> None:
     """It is charged nothing and takes no time, and the audit agrees.
 
-    Maintenance from 13 to 17 holds back job 1, of 14, and at 17 there is a decision to wait for
+    A failure from 13 to 17 holds back job 1, of 14, and at 17 there is a decision to wait for
     until 19. Job 2 waits for job 3, which runs from 26 to 28, and a second more.
     """
     jobs = (
@@ -529,11 +529,12 @@ def test_a_round_in_which_all_jobs_are_held_back(
         "2 25 -1 3 1 -1 -1 1 3 -1 1 1 1 1 1 1 3 1",
     )
     (tmp_path / "trace.swf").write_text("\n".join(jobs))
+    (tmp_path / "failures.csv").write_text("node,from,until\nnode-0,13,17\n")
     path = tmp_path / "held.yaml"
     path.write_text(f"""\
 name: held
 system: {{groups: [{{name: node, count: 1, resources: {{core: 1}}}}]}}
-outages: {{maintenance: [{{name: m, start: 13, duration: 4}}]}}
+outages: {{failure_log: failures.csv}}
 trace: {{source: swf, path: trace.swf, unit: {{core: 1}}, dependencies: honour}}
 dispatcher: {dispatcher}
 observers: {observers}

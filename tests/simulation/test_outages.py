@@ -325,13 +325,16 @@ def test_a_reason_names_what_begins_before_the_predicted_end():
 
 
 def test_a_late_start_may_end_as_a_window_begins():
-    """Rounds take 3 s: job 1, asked for at 0, starts at 3 and ends at 8, as both nodes go."""
+    """Rounds take 3 s: job 1, asked for at 0, starts at 3 and ends at 8, as both nodes go.
+
+    Were it longer, the round of 8 would find it waiting for 9, and that of 11 start it at 14.
+    """
     window = out(Outage(8, 9, (0, 1), "maintenance"))
     late = Latency(base=Fraction(3))
     recorder, _ = audited(easy(), [traced(1, 0, 1, 5)], window, latency=late)
     assert recorder.start_times == {1: 3}
     recorder, _ = audited(easy(), [traced(1, 0, 1, 6)], window, latency=late)
-    assert recorder.start_times == {1: 12}
+    assert recorder.start_times == {1: 14}
 
 
 def test_a_job_that_is_refused_where_nodes_fail():
@@ -352,7 +355,7 @@ def test_dispatchers_are_told_of_announced_outages_until_they_are_over():
     jobs = [traced(1, 0, 1, 1), traced(2, 5, 1, 3), traced(3, 7, 1, 1)]
     recorder, _ = audited(spy, jobs, out(window, Outage(1, 2, (1,), "failure")))
     assert recorder.start_times == {1: 0, 2: 8, 3: 8}
-    assert told == [(0, (window,)), (8, ())]
+    assert told == [(now, (window,)) for now in (0, 5, 6, 7)] + [(8, ())]
 
 
 def test_a_job_kept_by_an_outage_takes_nothing_of_what_its_user_may_run():

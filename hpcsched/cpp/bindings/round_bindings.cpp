@@ -113,7 +113,7 @@ void fill_nodes(State& state, const Row& shapes, const Row& place_count, const R
     for (std::size_t k = 0; k < shapes.shape(0); ++k) {
         const auto row = static_cast<int64_t>(k);
         Job& job = state.jobs[row];
-        job.shape = job.request = shapes(k);
+        job.shape = job.request = job.later = shapes(k);
         Column<int64_t>& amounts = row < queued ? state.waiting_amounts : state.running_amounts;
         for (int64_t r = 0; r < amounts.size(); ++r)
             amounts[r] += job.units * state.shapes.asked(job.shape, r);

@@ -329,6 +329,8 @@ follows, tells
     Whether events are noted, and observers are told of each instant.
 holds_jobs
     Whether Python holds jobs back.
+plans_past_outages
+    Whether rounds are shown jobs that wait for the end of announced outages.
 )");
     state
         .def(
@@ -336,13 +338,15 @@ holds_jobs
             [](State* self, const Array2<const int64_t>& capacity,
                const Array<const int64_t>& first_slot, const Choices& choices, int64_t keys,
                int64_t behind_keys, bool by_python, bool takes_time, bool follows, bool tells,
-               bool holds_jobs) {
+               bool holds_jobs, bool plans_past_outages) {
                 new (self) State(matrix_of(capacity), view_of(first_slot), choices,
-                                 {by_python, takes_time, follows, tells, holds_jobs}, keys, behind_keys);
+                                 {by_python, takes_time, follows, tells, holds_jobs, plans_past_outages},
+                                 keys, behind_keys);
             },
             "capacity"_a, "first_slot"_a, "choices"_a, nb::kw_only(), "keys"_a = 0,
             "behind_keys"_a = 0, "by_python"_a = false, "takes_time"_a = false,
-            "follows"_a = false, "tells"_a = false, "holds_jobs"_a = false)
+            "follows"_a = false, "tells"_a = false, "holds_jobs"_a = false,
+            "plans_past_outages"_a = false)
         .def("copy", &copy_of, "Return a copy.")
         .def(
             "__deepcopy__", [](const State& self, nb::handle) { return copy_of(self); }, "memo"_a)

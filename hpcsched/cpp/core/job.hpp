@@ -29,6 +29,7 @@ struct Job {
     int64_t requeues;
     int64_t lost_time;
     int64_t request;  // shape as submitted; beside outages `shape` is one on fewer nodes
+    int64_t later;  // shape for planned starts: on the nodes that have not failed
     int64_t span;  // announced outage begins that it would reach; -1: not computed
     int64_t watched;  // whether it may change the set of jobs that are held back
     int64_t reserved;  // start of the reservation that is kept from round to round

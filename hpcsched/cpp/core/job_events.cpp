@@ -120,7 +120,7 @@ int64_t submit(State& state, int64_t k)
     job.predicted = job.expected = batch.predicted[k];
     job.requested_time = batch.requested_time[k];
     job.units = batch.units[k];
-    job.shape = job.request = shape;
+    job.shape = job.request = job.later = shape;
     job.requeues = job.lost_time = 0;
     for (int64_t i = 0; i < batch.keys.columns(); ++i) state.keys(row, i) = batch.keys(k, i);
     if (state.choices.own_backfill_order)

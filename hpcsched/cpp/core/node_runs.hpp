@@ -18,6 +18,17 @@ struct Span {
 /// Units of a job on nodes: spans in ascending order, each with at least one unit a node.
 using Placement = std::vector<Span>;
 
+/// Call a function for the first and the end of each stretch of consecutive ones of some nodes.
+template <class Function>
+void for_each_stretch(View<const int64_t> nodes, Function function)
+{
+    for (int64_t k = 0, end; k < nodes.size(); k = end) {
+        end = k + 1;
+        while (end < nodes.size() && nodes[end] == nodes[end - 1] + 1) ++end;
+        function(nodes[k], nodes[end - 1] + 1);
+    }
+}
+
 /// Return the sum of spans, which come in any order.
 Placement sum_of(const Placement& spans);
 

@@ -142,8 +142,9 @@ void Profile::close_run(int64_t run, int64_t begin, int64_t end)
 
 void Profile::close(View<const int64_t> nodes, int64_t begin, int64_t end)
 {
-    for (const int64_t node : nodes)
-        for_each_run(node, node + 1, [&](int64_t run) { close_run(run, begin, end); });
+    for_each_stretch(nodes, [&](int64_t first, int64_t last) {
+        for_each_run(first, last, [&](int64_t run) { close_run(run, begin, end); });
+    });
 }
 
 std::pair<double, double> Profile::preference(int64_t run, int64_t first, int64_t end,

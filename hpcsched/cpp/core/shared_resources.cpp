@@ -13,7 +13,7 @@ Numbers most_draw(const State& state, int64_t row)
 {
     const SharedResources& shared = state.shared;
     const Job& job = state.jobs[row];
-    const int64_t nodes = std::min(job.units, shared.nodes[job.shape]);
+    const int64_t nodes = std::min(job.units, shared.nodes[job.later]);
     Numbers draw;
     for (int64_t p = 0; p < shared.count(); ++p)
         draw.push_back(shared.own(row, p) + nodes * shared.node[p]);
@@ -310,7 +310,7 @@ bool draws_less(const State& state, int64_t row)
     int64_t nodes = 0;
     for (int64_t cell = job.cell; cell != none; cell = state.cells[cell].next)
         nodes += shared.jobs_on[state.cells[cell].node] == 1;
-    return nodes < std::min(job.units, shared.nodes[job.shape]);
+    return nodes < std::min(job.units, shared.nodes[job.later]);
 }
 
 bool leaves_shared_to(State& state, int64_t head, int64_t time, int64_t row)

@@ -64,6 +64,7 @@ struct Manner {
     bool follows = false;  // events are noted
     bool tells = false;  // observers are told of each instant
     bool holds_jobs = false;  // Python holds jobs back
+    bool plans_past_outages = false;  // jobs are shown that wait for the end of announced outages
 };
 
 /// Capacity of each node, `[N, R]`, and of all, `[R]`.
@@ -108,6 +109,7 @@ struct Outages {
     Column<int64_t> change_first;
     Column<int64_t> change_nodes;
     Column<int64_t> down;  // current outages of each node
+    Column<int64_t> failed;  // those of them that are not announced
     Column<Flag> closed;  // nodes without free capacity for that reason
     Column<Flag> missed;  // those of the last round that made reservations
     Column<int64_t> clear_until;  // begin of each node's next announced outage

@@ -18,9 +18,13 @@ void forget_all(State& state)
     keep_shapes(state, counters.requests);
 }
 
+/// The `span` of shapes for later starts.
+constexpr int64_t any_time = none;
+
 /// Whether a node is up and stays up for jobs that reach `span` limits.
 bool is_open(const Outages& outages, int64_t node, int64_t span)
 {
+    if (span == any_time) return outages.failed[node] == 0;
     if (outages.closed[node]) return false;
     return span == 0 || outages.clear_until[node] > outages.limits[span - 1];
 }
@@ -90,11 +94,15 @@ void narrow_all(State& state)
         // Most jobs reach as many limits as in the round before, and keep their shape.
         if (job.span == span) continue;
         const int64_t shape = narrowed_shape(state, job.request, span);
+        const int64_t later =
+            outages.any_announced ? narrowed_shape(state, job.request, any_time) : shape;
         const int64_t held = job.held;
         if (job.span >= 0 && held == 0) remove_waiting(state, job.shape);
         job.span = span;
         job.shape = shape;
-        const bool too_few = shape >= counters.requests && job.units > outages.room[shape];
+        job.later = later;
+        const int64_t widest = state.manner.plans_past_outages ? later : shape;
+        const bool too_few = widest >= counters.requests && job.units > outages.room[widest];
         set_held(state, row, held_by_outages, too_few);
         if (job.held == 0) add_waiting(state, shape);
         if (job.held != held) counters.changed = true;

@@ -36,6 +36,16 @@ void close_nodes(State& state)
     }
 }
 
+/// Count the failures of nodes that are out of service.
+void count_failures(State& state)
+{
+    Outages& outages = state.outages;
+    outages.failed = outages.down;
+    for (int64_t k = 0; k < outages.start.size() && outages.start[k] <= state.now(); ++k)
+        if (outages.end[k] > state.now())
+            for (const int64_t node : outages.nodes_of(k)) --outages.failed[node];
+}
+
 /// Write the next announced outage of each node, and the sorted distinct times of these.
 void find_limits(State& state)
 {
@@ -99,6 +109,7 @@ void pass_outages(State& state)
             forget(state, row);
     }
     close_nodes(state);
+    count_failures(state);
     find_limits(state);
     counters.altered = false;
     counters.stale = true;

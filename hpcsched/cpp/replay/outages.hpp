@@ -16,7 +16,9 @@ void pass_outages(State& state);
 
 /// Narrow the requests of all queued jobs to the nodes that are up and that no announced outage
 /// takes before the job's predicted end if it starts now. A request on fewer nodes is another
-/// shape. A job for which these nodes are too few even if they are idle is held back.
+/// shape. Later starts may use all nodes that have not failed. A job for which its nodes are too few
+/// even if they are idle is held back: those of now, or those of later where plans reach past
+/// outages.
 void narrow_all(State& state);
 
 }  // namespace hpcsched

@@ -13,10 +13,16 @@ namespace {
 /// Write the time up to which plans of this round consider outages.
 void find_reach(State& state, int64_t last_end)
 {
-    if (!state.outages.any_announced) return;
+    const Outages& outages = state.outages;
+    if (!outages.any_announced) return;
     int64_t longest = 0;
     for (int64_t k = 0; k < state.counters.queued; ++k)
         longest = std::max(longest, state.jobs[state.queue[k]].predicted);
+    for (const int64_t row : state.started.first(state.counters.started))
+        longest = std::max(longest, state.jobs[row].predicted);
+    // No job waits longer for outages than up to the end of those that it would reach now.
+    for (int64_t k = 0; k < outages.start.size() && outages.start[k] < state.now() + longest; ++k)
+        last_end = std::max(last_end, outages.end[k]);
     state.counters.reach = last_end + longest;
 }
 
@@ -26,12 +32,11 @@ void close_for(const State& state, int64_t head, int64_t time, NodeRuns& then)
     const Outages& outages = state.outages;
     if (!outages.any_announced) return;
     const int64_t until = std::min(state.counters.reach, time + state.jobs[head].predicted);
-    for (int64_t k = 0; k < outages.start.size(); ++k) {
-        if (!(state.now() < outages.start[k] && outages.start[k] < until)) continue;
+    for (int64_t k = 0; k < outages.start.size() && outages.start[k] < until; ++k) {
         if (outages.end[k] <= time) continue;
-        for (const int64_t node : outages.nodes_of(k))
-            then.for_each(node, node + 1,
-                          [&](int64_t run) { std::ranges::fill(then.free(run), 0); });
+        for_each_stretch(outages.nodes_of(k), [&](int64_t first, int64_t end) {
+            then.for_each(first, end, [&](int64_t run) { std::ranges::fill(then.free(run), 0); });
+        });
     }
 }
 
@@ -39,7 +44,7 @@ void close_for(const State& state, int64_t head, int64_t time, NodeRuns& then)
 /// that an announced outage takes from the job have none.
 int64_t free_for(State& state, int64_t head, int64_t time, NodeRuns& then)
 {
-    then = runs_of(state);
+    then = runs_in_service(state);
     for (const int64_t row : RunningByEnd(state)) {
         const Job& job = state.jobs[row];
         if (job.shown_end > time) break;
@@ -52,7 +57,7 @@ int64_t free_for(State& state, int64_t head, int64_t time, NodeRuns& then)
     close_for(state, head, time, then);
     int64_t total = 0;
     for (int64_t run = 0; run < then.count(); ++run)
-        total += then.nodes(run) * units_on_run(state, then, run, state.jobs[head].shape);
+        total += then.nodes(run) * units_on_run(state, then, run, state.jobs[head].later);
     return total;
 }
 
@@ -84,8 +89,7 @@ int64_t first_in_service(State& state, int64_t head, int64_t time, NodeRuns& the
 
 bool is_ahead(const State& state, int64_t k)
 {
-    const int64_t start = state.outages.start[k];
-    return state.now() < start && start < state.counters.reach;
+    return state.now() < state.outages.end[k] && state.outages.start[k] < state.counters.reach;
 }
 
 bool any_ahead(const State& state)
@@ -94,6 +98,40 @@ bool any_ahead(const State& state)
     for (int64_t k = 0; k < state.outages.start.size(); ++k)
         if (is_ahead(state, k)) return true;
     return false;
+}
+
+NodeRuns runs_in_service(State& state)
+{
+    NodeRuns runs = runs_of(state);
+    const Outages& outages = state.outages;
+    std::vector<bool> is_opened(static_cast<size_t>(state.node_count()));
+    bool any_opened = false;
+    for (int64_t k = 0; k < outages.start.size() && outages.start[k] <= state.now(); ++k) {
+        if (outages.end[k] <= state.now()) continue;
+        any_opened = true;
+        for_each_stretch(outages.nodes_of(k), [&](int64_t first, int64_t end) {
+            runs.for_each(first, end, [&](int64_t run) {
+                std::ranges::copy(state.node_capacity.row(runs.first(run)), runs.free(run).begin());
+            });
+            std::fill(is_opened.begin() + first, is_opened.begin() + end, true);
+        });
+    }
+    if (!any_opened) return runs;
+    for (int64_t node = 0; node < outages.failed.size(); ++node)
+        if (outages.failed[node] != 0)
+            runs.for_each(node, node + 1,
+                          [&](int64_t run) { std::ranges::fill(runs.free(run), 0); });
+    // On a real cluster jobs may run on reserved nodes.
+    for (const int64_t row : RunningByEnd(state)) {
+        const Job& job = state.jobs[row];
+        for_each_span(state, job.cell, [&](const Span& span) {
+            runs.for_each(span.first, span.end, [&](int64_t run) {
+                if (is_opened[runs.first(run)])
+                    take_from_run(state, runs, run, span.units, job.shape, 1);
+            });
+        });
+    }
+    return runs;
 }
 
 int64_t last_running_end(State& state)

@@ -4,15 +4,18 @@
 
 namespace hpcsched {
 
-/// Plans beside announced outages. One is relevant if it begins before the last running job has
-/// ended and then the longest waiting one: plans beyond that are worth little, and there may be
-/// many.
+/// Plans beside announced outages, present ones and later ones. One is relevant if it begins before
+/// all running jobs and all outages have ended that a job could reach now, and then the longest
+/// waiting job: plans beyond that are worth little, and there may be many.
 
-/// Whether announced outages begin within the reach of this round's plans.
+/// Whether announced outages are within the reach of this round's plans.
 bool any_ahead(const State& state);
 
 /// Whether outage `k` is one of them.
 bool is_ahead(const State& state, int64_t k);
+
+/// Free amounts now, as if present announced outages were over.
+NodeRuns runs_in_service(State& state);
 
 /// Estimated end of the last running job, or now if none runs.
 int64_t last_running_end(State& state);

@@ -72,7 +72,7 @@ int64_t NodeReservations::not_before(int64_t row) const
     const auto count = static_cast<int64_t>(reserved_.size());
     for (int64_t k = std::max(count - looked_at, int64_t{0}); k < count; ++k) {
         const Job& other = state_.jobs[reserved_[k]];
-        if (other.shape == job.shape && other.units <= job.units &&
+        if (other.later == job.later && other.units <= job.units &&
             other.predicted <= job.predicted)
             begin = std::max(begin, other.when);
     }

@@ -66,8 +66,8 @@ public:
     NodeBackfill(State& state, int64_t head)
         : state_(state),
           head_(head),
-          head_shape_(state.jobs[head].shape),
-          then_(runs_of(state))
+          head_shape_(state.jobs[head].later),
+          then_(runs_in_service(state))
     {
     }
 
@@ -149,7 +149,9 @@ bool NodeBackfill::is_refused(const Job& job) const
 Shadow NodeBackfill::find_shadow()
 {
     Ends ends(state_);
-    int64_t spare = state_.shapes.fitting[head_shape_] - state_.jobs[head_].units;
+    int64_t spare = -state_.jobs[head_].units;
+    for (int64_t run = 0; run < then_.count(); ++run)
+        spare += then_.nodes(run) * units_on_run(state_, then_, run, head_shape_);
     int64_t time = state_.now();
     while (spare < 0 && ends.any_left()) {
         time = ends.next_time();

@@ -18,7 +18,7 @@ Placement place_between(State& state, int64_t row, int64_t begin, int64_t end, A
                         View<const double> pressure, Profile& profile)
 {
     const Job& job = state.jobs[row];
-    const UnitRequest request = state.shapes.request(job.shape);
+    const UnitRequest request = state.shapes.request(job.later);
     const NodeRuns lowest = profile.lowest(begin, end);
     Numbers fits;
     int64_t room = 0;
@@ -41,7 +41,7 @@ Placement place_between(State& state, int64_t row, int64_t begin, int64_t end, A
         allocator == Allocator::external
             ? placement_of(state.external->place(row, lowest.of_nodes(fits),
                                                          lowest.of_nodes()))
-            : place_units(state, allocator, job.shape, job.units, lowest, fits, pressure);
+            : place_units(state, allocator, job.later, job.units, lowest, fits, pressure);
     take_placed(state, row, placed, begin, end, 1, profile);
     return placed;
 }
@@ -50,7 +50,7 @@ Placement place_between(State& state, int64_t row, int64_t begin, int64_t end, A
 
 Profile open_profile(State& state)
 {
-    Profile profile(state.now(), runs_of(state));
+    Profile profile(state.now(), runs_in_service(state));
     for (const int64_t row : RunningByEnd(state)) {
         const Job& job = state.jobs[row];
         for_each_span(state, job.cell, [&](const Span& span) {
@@ -67,7 +67,8 @@ Profile open_profile(State& state)
     if (outages.any_announced)
         for (int64_t k = 0; k < outages.start.size(); ++k)
             if (is_ahead(state, k))
-                profile.close(outages.nodes_of(k), outages.start[k], outages.end[k]);
+                profile.close(outages.nodes_of(k), std::max(outages.start[k], state.now()),
+                              outages.end[k]);
     return profile;
 }
 
@@ -105,7 +106,7 @@ int64_t earliest_beside_shared(State& state, int64_t row, int64_t release, int64
     const Job& job = state.jobs[row];
     const auto on_nodes = [&](int64_t from) {
         return profile.earliest(from, latest, job.units, job.predicted,
-                                state.shapes.request(job.shape), state.capacity());
+                                state.shapes.request(job.later), state.capacity());
     };
     // Nodes and shared resources are asked in turn, each from the other's answer on, until both
     // agree.
@@ -130,7 +131,7 @@ Profile::OneUnit reserve_unit(const State& state, int64_t row, int64_t release, 
                               Profile& profile)
 {
     const Job& job = state.jobs[row];
-    return profile.reserve_one(release, latest, job.predicted, state.shapes.request(job.shape),
+    return profile.reserve_one(release, latest, job.predicted, state.shapes.request(job.later),
                                state.capacity());
 }
 

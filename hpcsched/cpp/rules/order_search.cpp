@@ -46,7 +46,7 @@ struct PlannedJobs {
     bool are_alike(int64_t j, int64_t i) const
     {
         const SharedResources& shared = state.shared;
-        return job(j).units == job(i).units && job(j).shape == job(i).shape &&
+        return job(j).units == job(i).units && job(j).later == job(i).later &&
                (!shared.any || same_rows<const int64_t>(shared.own, rows[j], rows[i]));
     }
 };

@@ -107,10 +107,6 @@ void hold_backfill_round(State& state, int64_t last_end, bool explains)
     std::ranges::copy(tested, state.queue.begin());
     state.counters.queued = static_cast<int64_t>(tested.size());
     const bool counted = counts_units(state, last_end);
-    // The jobs of the main scheduler are part of what is planned.
-    for (const int64_t row : state.started.first(state.counters.started))
-        state.counters.reach =
-            std::max(state.counters.reach, last_end + state.jobs[row].predicted);
     const int64_t at = start_in_order(state);
     if (at < state.counters.queued) hold_backfill(state, at, counted, explains);
     if (explains) note_backfilled(state, tested);

@@ -22,6 +22,7 @@ from hpcsched.dispatching.problem import (
     Objective,
     RunningJob,
     WaitingJob,
+    plans_past_outages,
 )
 from hpcsched.registration import Context
 from hpcsched.system.system import IntArray
@@ -199,6 +200,7 @@ class Hyper:
         self._objective, self._params = objective, params
         self._present, self._why = 0, "it is the one to begin with"
         self._told = False
+        self.plans_past_outages = any(plans_past_outages(one.dispatcher) for one in members)
         self._past = Past()
         self._next_at = params.least_jobs if len(members) > 1 else inf
         # The jobs that are being replayed, and the objective under the members so far.

@@ -108,7 +108,11 @@ def _on_nodes(
     """Select jobs and nodes."""
     system, now = problem.system, problem.now
     fit_counts = FitCounts(problem)
-    by_priority = can_be_planned(problem, by_priority)
+    by_priority = [
+        job
+        for job in can_be_planned(problem, by_priority)
+        if fit_counts.idle(job).sum() >= job.units
+    ]
     if options.jobs == "pool":
         free = problem.free_amounts.sum(axis=1)
         fitting = [

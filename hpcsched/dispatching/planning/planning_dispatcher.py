@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import NOTHING, Decision
@@ -81,6 +82,7 @@ class PlanningDispatcher:
     weighted: bool
     fill: bool = True
     strict: bool = False
+    plans_past_outages: ClassVar[bool] = True
     _filling: Filling = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

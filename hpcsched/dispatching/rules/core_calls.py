@@ -82,18 +82,21 @@ class ProblemState:
         )
         requests = [job.request for job in order]
         requests += [job.waiting.request for job in running]
+        later = later_requests(problem, order) if problem.outages else ()
         if problem.free_units is None:
-            shapes = self._shapes_of(requests)
+            shapes = self._shapes_of([*requests, *later])
         else:
             shapes = self._shapes_of(requests[:1]).repeat(len(requests))
         places = [job.allocation for job in running]
         self.state.fill_nodes(
-            shapes,
+            shapes[: len(requests)],
             numbers([len(place.nodes) for place in places]),
             numbers(chain.from_iterable(place.nodes for place in places)),
             numbers(chain.from_iterable(place.units for place in places)),
             problem.free_amounts,
         )
+        if later:
+            self.set_jobs("later", shapes[len(requests) :].tolist())
         if problem.system.shared_resources:
             self.state.fill_draws(self._own_draws.of(requests))
 
@@ -190,6 +193,23 @@ class ProblemState:
         placed = np.zeros(len(fits), dtype=np.int64)
         placed[list(allocation.nodes)] = allocation.units
         return placed
+
+
+def later_requests(problem: DispatchingProblem, queue: Sequence[WaitingJob]) -> list[Request]:
+    """Return the requests of queued jobs for later starts: also on nodes that outages take now."""
+    found, known = [], dict[tuple[object, ...], Request]()
+    for job in queue:
+        own, now = job.job.request, job.request
+        end = problem.now + job.predicted_run_time
+        taken = sum(outage.start < end for outage in problem.outages)
+        key = own.allowed_nodes, shape_key(now), taken
+        if key not in known:
+            back = {node for outage in problem.outages[:taken] for node in outage.nodes}
+            whole = own.allowed_nodes or frozenset(range(problem.system.node_count))
+            left = whole & back.union(now.allowed_nodes or whole)
+            known[key] = own if left == whole else own._replace(allowed_nodes=left)
+        found.append(known[key])
+    return found
 
 
 def _rows(get: Callable[[Any], tuple[int, ...]], of: Sequence[Any], columns: int) -> IntArray:

@@ -148,6 +148,8 @@ class CoreRule:
         Queue order; first come, first served unless given.
     backfill_order
         Order of the jobs behind the head job; None: the same order.
+    plans_past_outages
+        True for rules that make reservations (see `Dispatcher`).
     needs_python
         What else of the scenario has to be asked in Python in each round, in words.
     """
@@ -173,6 +175,7 @@ class CoreRule:
             **options,
         }
         self.carried = carried
+        self.plans_past_outages = rule not in (Rule.STRICT, Rule.GREEDY, Rule.COMMITTED)
         self._filled = ProblemState(rule, allocator, **self.options)
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:

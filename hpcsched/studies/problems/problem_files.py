@@ -23,7 +23,9 @@ from hpcsched.dispatching.problem import (
     Objective,
     RunningJob,
     WaitingJob,
+    plans_past_outages,
     waiting_job,
+    waits_for_outage,
 )
 from hpcsched.errors import Finding, HpcschedError, InputError, Place
 from hpcsched.parameters import LARGEST
@@ -579,6 +581,7 @@ class RecordingDispatcher:
     ) -> None:
         self._dispatcher, self._selection = dispatcher, selection
         self._writer, self._bar = writer, bar
+        self.plans_past_outages = plans_past_outages(dispatcher)
         self.rounds = self.matching = 0
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
@@ -592,7 +595,9 @@ class RecordingDispatcher:
             self.matching += 1
             # Counted over matching problems, so that `every` thins out what the other bounds leave.
             if (self.matching - 1) % selection.every == 0:
-                self._writer.add(problem)
+                # Saved problems know no outages, and a job that waits for one could never start.
+                queue = (job for job in problem.queue if not waits_for_outage(problem, job))
+                self._writer.add(problem._replace(queue=tuple(queue)))
                 if self._writer.written == selection.limit:
                     raise _EnoughError
         return self._dispatcher.dispatch(problem)

@@ -6,6 +6,8 @@ import pytest
 
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.orders import ArrivalOrder
+from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
+from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.testing import make_problem, make_system
 from tests.builders import (
@@ -13,11 +15,15 @@ from tests.builders import (
     conservative_rule,
     easy,
     lists,
+    parts,
     relaxed_rule,
     replay,
     slack_rule,
+    slurm_backfill_rule,
     traced,
 )
+from tests.dispatching.offline.test_order_search_dispatcher import order_search
+from tests.simulation.replays import by_the_core, event_by_event
 
 WINDOW = Outage(60, 70, (0, 1), "maintenance")
 
@@ -76,3 +82,69 @@ def test_a_shadow_with_outages(
     assert {reason.job_id: reason.time for reason in decision.reasons}[2] == time
     started = {start.job_id: start.allocation.nodes for start in decision.starts}
     assert started == ({} if place is None else {3: place})
+
+
+RESERVING = {
+    "easy": easy,
+    "relaxed": lambda: relaxed_rule(FirstFit(), 0.0, ArrivalOrder()),
+    "conservative": lambda: conservative_rule(FirstFit()),
+    "slack": lambda: slack_rule(FirstFit(), 0.0, 0),
+    "list": lists,
+    "committed-backfill": lambda: lists(option="committed-backfill"),
+    "slurm-backfill": lambda: slurm_backfill_rule(
+        ArrivalOrder(), FirstFit(), SlurmBackfillParams(bf_resolution=1, bf_interval=1)
+    ),
+    "order-search": order_search,
+}
+SERVICE = Outage(20, 200, (3,), "maintenance", "service")
+WHOLE = traced(1, 0, 4, 20)
+WIDE = traced(2, 21, 4, 60)
+LONG = traced(4, 22, 1, 300, requested_time=400)
+LONGER = traced(4, 22, 1, 300, requested_time=600)
+
+
+@pytest.mark.parametrize("name", RESERVING)
+def test_a_job_waits_for_the_end_of_maintenance_with_a_reservation(name: str) -> None:
+    """Node 3 of four is serviced from 20 to 200, and job 2 needs all nodes, from 200 to 260.
+
+    Job 4 comes after it, needs one node, and may run for 400 s: it would delay job 2, and starts at
+    260. So it is if node 3 is serviced and out for another reason from 150 to 170. While node 3 has
+    failed beside its maintenance its return is not known, and job 4 starts.
+    """
+    for also in ((), (Outage(150, 170, (3,), "reservation"),)):
+        outages = Outages((SERVICE, *also))
+        for replayed in (by_the_core, event_by_event):
+            # For order search 400 s are little enough to go first.
+            jobs = [WHOLE, WIDE, LONGER if name == "order-search" else LONG]
+            settings = {"outages": outages, "predictor": RequestedTime()}
+            told = replayed(parts(alike(4, core=1), RESERVING[name](), **settings), jobs)
+            assert {job: start for job, start, *_ in told.jobs} == {1: 0, 2: 200, 4: 260}
+    failed = Outages((SERVICE, Outage(21, 150, (3,), "failure")))
+    recorder = replay(
+        alike(4, core=1), RESERVING[name](), [WHOLE, WIDE, LONG], outages=failed,
+        predictor=RequestedTime(),
+    )  # fmt: skip
+    assert recorder.start_times == {1: 0, 2: 322, 4: 22}
+
+
+@pytest.mark.parametrize("option", ["strict", "greedy", "committed"])
+def test_rules_that_reserve_nothing_let_others_pass(option: Any) -> None:
+    """Job 2 is not shown to them before node 3 is back, at 200; job 4 starts at once."""
+    recorder = replay(
+        alike(4, core=1), lists(option=option), [WHOLE, WIDE, LONG],
+        outages=Outages((SERVICE,)), predictor=RequestedTime(),
+    )  # fmt: skip
+    assert recorder.start_times == {1: 0, 2: 322, 4: 22}
+
+
+@pytest.mark.parametrize("name", sorted(RESERVING.keys() - {"order-search"}))
+def test_a_job_too_long_for_the_time_before_maintenance_is_reserved_its_end(name: str) -> None:
+    """Node 2 of three is serviced from 8 to 12. Job 1, of 10 s on all nodes, starts at 12.
+
+    It comes at 0. Of the jobs of 12 s on one node that come at 1 and 4 the first would end at 13,
+    beyond its start: they follow it at 22. One of 8 s that comes at 3 ends before it.
+    """
+    jobs = [traced(1, 0, 3, 10), traced(2, 1, 1, 12), traced(3, 3, 1, 8), traced(4, 4, 1, 12)]
+    outages = Outages((Outage(8, 12, (2,), "maintenance"),))
+    recorder = replay(alike(3, core=1), RESERVING[name](), jobs, outages=outages)
+    assert recorder.start_times == {1: 12, 2: 22, 3: 3, 4: 22}
