@@ -86,6 +86,8 @@ def try_(
     names = [name.strip() for name in dispatchers.split(",") if name.strip()]
     if conf is None and assoc:
         raise typer.BadParameter("expected --conf beside --assoc")
+    if conf is not None and nodes is not None:
+        raise typer.BadParameter("expected --conf or --nodes, found both")
     look = first_look.look_at(
         first_look.example_log() if log is None else log,
         names,
@@ -118,7 +120,7 @@ def try_(
             known = known_fidelity(ComparedStudy(runs)) if conf else ""
             if not isinstance(known, str):
                 typer.echo("\n".join(known.lines()))
-    options.warn(*look.left_out, *found.warnings)
+    options.warn(*look.machine.left_out, *found.warnings)
     for label, audit in bad.items():
         for line in audit.lines():
             typer.echo(f"{label}: {line}", err=True)

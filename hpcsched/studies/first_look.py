@@ -57,6 +57,9 @@ class Machine(NamedTuple):
     basis: str
     others: tuple[tuple[str, int], ...] = ()
     larger: int = 0
+    # As those of a site.
+    left_out: tuple[str, ...] = ()
+    causes: tuple[str, ...] = ()
 
     @property
     def resources(self) -> dict[str, int]:
@@ -325,16 +328,6 @@ class Look(NamedTuple):
     configurations: Sequence[Configuration]
     objective: str | None
 
-    @property
-    def left_out(self) -> Sequence[str]:
-        """Sentences on what is not in the scenario of a site."""
-        return self.machine.left_out if isinstance(self.machine, SiteBlocks) else ()
-
-    @property
-    def causes(self) -> Sequence[str]:
-        """Sentences on jobs of a site's log that waited for what is not in its scenario."""
-        return self.machine.causes if isinstance(self.machine, SiteBlocks) else ()
-
 
 def look_at(
     path: Path,
@@ -483,7 +476,7 @@ def fidelity_lines(look: Look, scenario: Path, weeks: int) -> Iterator[str]:
         for one in weights_without_tables(loaded)
         if one.rule == "weight-without-table"
     ]
-    found = found._replace(causes=(*found.causes, *unweighed, *look.causes))
+    found = found._replace(causes=(*found.causes, *unweighed, *look.machine.causes))
     yield from (fidelity_table(found).as_text(), "", use_table(found).as_text(), "")
     yield from found.lines()
 

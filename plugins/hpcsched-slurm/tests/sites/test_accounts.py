@@ -151,7 +151,7 @@ test|   theory|bob||1|||node=2|02:00:00|
 QOS = """\
 Name|Priority|Flags|UsageFactor|GrpTRESMins|MaxTRES|MaxWall|MaxTRESPU|MaxJobsPU|MinTRES|GrpWall
 normal|0|||||||||
-express|10|OverPartQOS|1.000000|cpu=100|node=2|02:00:00|cpu=8,mem=2G,gres/gpu=1|3|cpu=2|1-00:00:00
+express|10|OverPartQOS|2.000000|cpu=100|node=2|02:00:00|cpu=8,mem=2G,gres/gpu=1|3|cpu=2|1-00:00:00
 """
 
 
@@ -191,10 +191,20 @@ def test_limits(tmp_path: Path) -> None:
     assert "  express: {" in block.text and "}  # accounts.txt:10\n" in block.text
     assert block.left_out == (
         "limit of account physics: GrpTRES billing",
+        "limit of QOS express: UsageFactor=2.000000",
         "limit of QOS express: gres/gpu=1",
     )
     TypeAdapter(DeclaredAccounts).validate_python(value["accounts"])
     TypeAdapter(DeclaredQos).validate_python(value["qos"])
+
+
+def test_limits_that_are_shares(tmp_path: Path) -> None:
+    """Of a QOS with the flag Relative they are named; the priority is there."""
+    path = tmp_path / "qos.txt"
+    path.write_text("Name|Priority|Flags|GrpTRES\nhalf|3|Relative,DenyOnLimit|cpu=50\n")
+    block = accounts_block(read_tables([path]), NAMES, {"core"})
+    assert yaml.safe_load(block.text) == {"qos": {"half": {"priority": 3}}}
+    assert block.left_out == ("limits of QOS half, which are shares of the cluster",)
 
 
 def test_limits_that_are_not_enforced(tmp_path: Path) -> None:
@@ -228,6 +238,9 @@ def test_faults(tmp_path: Path) -> None:
     gone = Tables(Associations(listed, None), path)
     with pytest.raises(InputError, match="parent 'gone' of account 'a' is not one of accounts"):
         accounts_block(gone, NAMES, {"core"})
+    path.write_text("Cluster|Account|User|Share\na|root||1\nb|root||1\n")
+    with pytest.raises(InputError, match=r"shares:3.*expected one cluster, found a, b"):
+        read_tables([path])
     path.write_text("Account|User|RawShares\nroot||\n a||x\n")
     with pytest.raises(InputError, match=r"shares:3.*expected shares") as caught:
         read_tables([path])

@@ -110,6 +110,7 @@ def test_try_replays_the_site_too(capsys: pytest.CaptureFixture[str]) -> None:
         (["init", "site", "--sacct", "slurm-jobs.txt.gz", "--conf", "none"], "no file none"),
         (["try", "log.swf", "--conf", "slurm.conf"], "no configuration of a site is read beside"),
         (["try", "log.swf", "--assoc", "slurm.conf"], "expected --conf beside --assoc"),
+        (["try", "log.swf", "--conf", "slurm.conf", "--nodes", "3"], "found both"),
         (
             ["try", "slurm-jobs.txt.gz", "--conf", "slurm.conf", "--assoc", "slurm.conf"],
             "slurm.conf: error: expected what `sacctmgr --parsable2 show associations tree`",

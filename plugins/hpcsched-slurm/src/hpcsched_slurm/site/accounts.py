@@ -167,8 +167,12 @@ def accounts_block(
     if tables.qos:
         lines.append("qos:")
     for name, one in tables.qos.items():
-        parts = [f"priority: {one.priority}", limits(one, {}, f"QOS {name}")]
-        parts += ["over_partition: true"] if one.over_partition else []
+        parts = [f"priority: {one.priority}"]
+        if "Relative" in one.flags:
+            left_out.append(f"limits of QOS {name}, which are shares of the cluster")
+        else:
+            parts.append(limits(one, {}, f"QOS {name}"))
+        parts += ["over_partition: true"] if "OverPartQOS" in one.flags else []
         line = f"  {scalar(name)}: {{{', '.join(filter(None, parts))}}}"
         lines.append(commented(line, [Place(str(tables.qos_source), one.line)]))
     if loose:

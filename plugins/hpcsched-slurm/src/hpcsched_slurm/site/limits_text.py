@@ -6,6 +6,7 @@ from typing import NamedTuple
 from hpcsched.system.limits import JOBS, NODES
 from hpcsched_slurm.policy_reading import limit_set, tres_amounts
 from hpcsched_slurm.site.yaml_text import duration
+from hpcsched_slurm.syntax.associations import OTHERS
 from hpcsched_slurm.syntax.gres import GRES, resource_type
 from hpcsched_slurm.syntax.values import parse_time_limit
 from hpcsched_slurm.versions import FAULTS
@@ -71,6 +72,7 @@ def limits_text(
         return LimitsText("", (f"{_pairs(columns)}: {error}",))
     own = ({**found.group, **found.own}, {}) if of_user else (found.group, found.own)
     left_out += [one for one in found.left if one not in columns]
+    left_out += [f"{name}={columns[name]}" for name in OTHERS if name in columns]
     values = {
         "total": amounts(own[0]),
         "per_user": amounts({**found.user, **own[1]}),

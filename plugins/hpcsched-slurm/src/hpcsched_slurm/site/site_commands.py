@@ -40,7 +40,7 @@ def init_site(
         typer.echo(line)
     text = first_look.scenario_text(look.configurations[0], look.log, look.machine)
     begin_scenario(f"{first_look.HEADER}{text}", out, force=force)
-    warn(*look.left_out)
+    warn(*look.machine.left_out)
     for finding in read_and_check(out, (), scenario_findings)[1]:
         typer.echo(finding, err=True)
     if weeks:

@@ -33,6 +33,9 @@ _LIMITS = (
     *("MaxTRESPerAccount", "MaxJobsPerAccount", "MinTRESPerJob"),
 )
 """Columns with limits."""
+OTHERS = ("LimitFactor", "MaxTRESRunMinsPA", "MaxTRESRunMinsPU", "UsageFactor", "UsageThres")
+"""Columns that have an effect on limits and are not read."""
+_NONE = {"", "N/A", "1.000000"}
 _PARENT_NUMBER = 2**31 - 1
 """The number that stands for `parent`."""
 
@@ -84,7 +87,7 @@ class SlurmQos(NamedTuple):
 
     priority: int
     limits: Mapping[str, str]
-    over_partition: bool
+    flags: frozenset[str]
     line: int
 
 
@@ -99,13 +102,13 @@ def parse_qos(text: str) -> dict[str, SlurmQos]:
     Examples
     --------
     >>> parse_qos("Name|Priority|MaxJobsPU\nlow|2|7\n")["low"]
-    SlurmQos(priority=2, limits={'MaxJobsPerUser': '7'}, over_partition=False, line=2)
+    SlurmQos(priority=2, limits={'MaxJobsPerUser': '7'}, flags=frozenset(), line=2)
     """
     return {
         row["Name"].strip(): SlurmQos(
             _whole(row["Priority"], 0, "Priority", number),
             _limits(row),
-            "OverPartQOS" in row.get("Flags", "").split(","),
+            frozenset(filter(None, row.get("Flags", "").split(","))),
             number,
         )
         for number, row in _rows(text, ("Name", "Priority"), "sacctmgr --parsable2 show qos")
@@ -113,8 +116,8 @@ def parse_qos(text: str) -> dict[str, SlurmQos]:
 
 
 def _limits(row: Mapping[str, str]) -> dict[str, str]:
-    values = {name: row.get(name, "").strip() for name in _LIMITS}
-    return {name: value for name, value in values.items() if value not in {"", "N/A"}}
+    values = {name: row.get(name, "").strip() for name in (*_LIMITS, *OTHERS)}
+    return {name: value for name, value in values.items() if value not in _NONE}
 
 
 def _rows(
@@ -196,10 +199,15 @@ def parse_associations(text: str) -> Associations:
     found: list[SlurmAssociation] = []
     above: list[str] = []
     names: set[str] = set()
+    clusters: set[str] = set()
     command = "sshare --all --long --parsable2"
     for number, row in _rows(text, ("Account", "User", "RawShares"), command):
         names.update(row)
         account, user = row["Account"].strip(), row["User"].strip() or None
+        clusters.add(row.get("Cluster", ""))
+        if len(clusters) > 1:
+            told = f"expected one cluster, found {', '.join(sorted(clusters))}: add cluster=NAME"
+            raise TableError(told, number)
         depth = len(row["Account"]) - len(row["Account"].lstrip())
         parent = None
         if user is None:
