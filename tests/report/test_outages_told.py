@@ -58,7 +58,7 @@ def test_explanations(ran: RunResult) -> None:
     assert "submitted at 0 s, started at 50 s and ended at 60 s (completed)" in first
     assert "Attempts that were lost with a node before: 1, of 5 s in all." in first
     assert "too few nodes were in service for it: failure" in first
-    assert "too few nodes were in service for it: maintenance weekly" in first
+    assert "for the end of maintenance weekly; a start at 50 s was planned" in first
     third = told(ran, 3)
     assert "it had to wait for job 1" in third
     assert "to end (think time, until second 64)" in third

@@ -25,7 +25,7 @@ from hpcsched.dispatching.planning.plan_improver import (
 )
 from hpcsched.dispatching.planning.search_objective import SearchObjective
 from hpcsched.dispatching.planning.selection import LARGEST, Selection, SelectionOptions
-from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob, waits_for_outage
 from hpcsched.dispatching.rules.core_calls import Workspace, open_workspace
 from hpcsched.dispatching.rules.orders import QueueOrder, sorted_queue
 
@@ -52,9 +52,10 @@ class PlanningDispatcher:
     """Plans the first jobs by priority, and starts those that the best plan starts now.
 
     List plans are made in several orders. An improver looks for a plan that is better by the
-    search objective; where it has none, the best list plan is carried out. Where nothing runs and
-    the plan starts nothing, the first job by priority for which there is room is started, so that
-    none waits for ever. Else jobs beyond the plan start now where that delays no planned job.
+    search objective; where it has none, the best list plan is carried out. Where nothing runs, the
+    plan starts nothing, and no job waits for the end of an outage, the first job by priority for
+    which there is room is started, so that none waits for ever. Else jobs beyond the plan start now
+    where that delays no planned job.
 
     Attributes
     ----------
@@ -101,7 +102,9 @@ class PlanningDispatcher:
             self.objective.add(problem, starts)
             return Decision(starts)
         decision, executed = self._plan(problem, by_priority)
-        if not decision.starts and not problem.running:
+        # A plan that waits for the end of an outage is asked for again then.
+        waits = executed is not None and any(waits_for_outage(problem, j) for j in problem.queue)
+        if not decision.starts and not problem.running and not waits:
             starts = start_first(problem, by_priority, self.allocator)
             decision = decision._replace(starts=starts, fallback=decision.fallback or bool(starts))
         # Filling comes last: what it starts must not delay a planned job.

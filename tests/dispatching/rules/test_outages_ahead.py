@@ -23,6 +23,7 @@ from tests.builders import (
     traced,
 )
 from tests.dispatching.offline.test_order_search_dispatcher import order_search
+from tests.golden.declared import declared
 from tests.simulation.replays import by_the_core, event_by_event
 
 WINDOW = Outage(60, 70, (0, 1), "maintenance")
@@ -125,6 +126,19 @@ def test_a_job_waits_for_the_end_of_maintenance_with_a_reservation(name: str) ->
         predictor=RequestedTime(),
     )  # fmt: skip
     assert recorder.start_times == {1: 0, 2: 322, 4: 22}
+
+
+@pytest.mark.parametrize(
+    "dispatcher", ["{name: best-of, solver: none, jobs: all}", "{name: cp, guard: null}"]
+)
+def test_a_plan_waits_for_the_end_of_maintenance(dispatcher: str) -> None:
+    """The same where nothing runs and a plan starts nothing before that end."""
+    system = alike(4, core=1)
+    recorder = replay(
+        system, declared(system, dispatcher), [WHOLE, WIDE, LONGER],
+        outages=Outages((SERVICE,)), predictor=RequestedTime(),
+    )  # fmt: skip
+    assert recorder.start_times == {1: 0, 2: 200, 4: 260}
 
 
 @pytest.mark.parametrize("option", ["strict", "greedy", "committed"])
