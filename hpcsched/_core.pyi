@@ -283,6 +283,26 @@ class WaitReason(enum.IntEnum):
 
     HELD = 6
 
+    LIMIT = 7
+
+class Counted(enum.Enum):
+    """What a limit counts of running jobs."""
+
+    AMOUNT = 0
+
+    NODES = 1
+
+    REMAINING = 2
+    """Amounts times the time that may still be taken."""
+
+    COMMITTED = 3
+    """Amounts times the time of all jobs so far, at most."""
+
+class Limits:
+    """Limits of groups of jobs, and what counts against them."""
+
+    def __init__(self) -> None: ...
+
 class Choices:
     """
     Rule, allocator and options.
@@ -387,9 +407,11 @@ class State:
         Whether Python holds jobs back.
     plans_past_outages
         Whether rounds are shown jobs that wait for the end of announced outages.
+    shows_startable
+        Whether only jobs are shown that may all start together by their limits.
     """
 
-    def __init__(self, capacity: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first_slot: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], choices: Choices, *, keys: int = 0, behind_keys: int = 0, by_python: bool = False, takes_time: bool = False, follows: bool = False, tells: bool = False, holds_jobs: bool = False, plans_past_outages: bool = False) -> None: ...
+    def __init__(self, capacity: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first_slot: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], choices: Choices, *, keys: int = 0, behind_keys: int = 0, by_python: bool = False, takes_time: bool = False, follows: bool = False, tells: bool = False, holds_jobs: bool = False, plans_past_outages: bool = False, shows_startable: bool = False) -> None: ...
 
     def copy(self) -> State:
         """Return a copy."""
@@ -452,6 +474,35 @@ class State:
             Nodes that a job may use, `[S, N]`; empty without outages.
         """
 
+    def add_counters(self, counters: Sequence[tuple[Counted, int, float]]) -> None:
+        """
+        Append counters of what groups of running jobs hold.
+
+        Parameters
+        ----------
+        counters
+            What each counts, its resource type or -1 for 1 a job, and what was counted before the replay.
+        """
+
+    def add_limits(self, counters: Sequence[int], bounds: Sequence[tuple[int, float]]) -> None:
+        """
+        Append a set of limits.
+
+        Parameters
+        ----------
+        counters
+            Counters in which jobs with these limits count.
+        bounds
+            Counters that they must keep to, with their maximum; all bounds are numbered in turn.
+        """
+
+    @property
+    def limits(self) -> Limits:
+        """Limits, and what counts against them now."""
+
+    @limits.setter
+    def limits(self, arg: Limits, /) -> None: ...
+
     def jobs(self, name: str, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int64]:
         """Return a number of each of some jobs."""
 
@@ -462,8 +513,8 @@ class State:
     def needs_owners(self) -> bool:
         """Whether batches tell users and partitions."""
 
-    def held(self, row: int) -> tuple[bool, bool]:
-        """Return whether outages, or Python, hold a job back."""
+    def held(self, row: int) -> tuple[bool, bool, bool]:
+        """Return whether outages, Python, or limits hold a job back."""
 
     def places(self, row: int) -> list[tuple[int, int]]:
         """Return a job's nodes with units, where it is placed node by node."""
@@ -809,13 +860,15 @@ class Batch:
         Draws on shared resources that do not depend on nodes, `[B, P]`.
     owners
         User and partition, -1 if unknown, `[B, 2]`; see `State.needs_owners`.
+    limits
+        Set of limits, -1 if a job has none, `[B]`; empty without limits.
     is_predicted
         Whether predictions are known; otherwise they are asked for at submission.
     last
         Whether no other batch follows.
     """
 
-    def __init__(self, *, number: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], submit_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], predicted: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], requested_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], shape: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], behind_keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], watched: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], refused: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], draws: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], owners: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], is_predicted: bool, last: bool) -> None: ...
+    def __init__(self, *, number: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], submit_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], predicted: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], requested_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], shape: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], behind_keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], watched: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], refused: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], draws: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], owners: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], limits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], is_predicted: bool, last: bool) -> None: ...
 
 class Hooks:
     """

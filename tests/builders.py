@@ -31,6 +31,7 @@ from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.system.limits import LimitSet, SiteLimits
 from hpcsched.system.system import NodeGroup, Request, System
 from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.site_partitions import Partition
 
 ORDERS: Mapping[str, QueueOrder] = {
     "fcfs": ArrivalOrder(),
@@ -48,6 +49,12 @@ def per_user(jobs: int | None = None, nodes: int | None = None) -> SiteLimits:
     amounts = {"jobs": jobs, "nodes": nodes}
     given = {name: amount for name, amount in amounts.items() if amount is not None}
     return SiteLimits(LimitSet(user=given))
+
+
+def per_user_of(partition: Partition) -> tuple[int | None, int | None]:
+    """Return the limits of the running jobs of each user, and of their nodes."""
+    amounts = partition.limits.amounts.user
+    return amounts.get("jobs"), amounts.get("nodes")
 
 
 class NoObjective:

@@ -234,6 +234,7 @@ def audit_directory(run: RunDirectory) -> AuditReport:
         parts.source,
         declared,
         partitions=parts.partitions,
+        policies=parts.policies,
         outages=parts.outages,
         kill_at_requested_time=scenario.simulation.kill_at_requested_time,
         predictor=predictor.plugin_name if own_predictor else "",

@@ -3,6 +3,7 @@
 from hpcsched.audit import (
     file_checks,
     job_checks,
+    limits,
     outage_checks,
     partitions,
     reason_checks,
@@ -22,7 +23,7 @@ JOB_RULES: tuple[Rule[Replayed], ...] = (
     job_checks.dependencies,
     partitions.refusals,
     partitions.partition_nodes,
-    partitions.user_limits,
+    limits.group_limits,
     shared_resource_checks.draws,
     shared_resource_checks.largest_draws,
     outage_checks.service,

@@ -29,6 +29,7 @@ from hpcsched.system.system import IntArray, System
 from hpcsched.whole_files import file_error
 from hpcsched.workload.job import FLAGS, NUMBERED, TracedJob
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partitions
+from hpcsched.workload.site_policies import NO_POLICIES, LimitsOfJobs, SitePolicies
 from hpcsched.workload.trace_source import TraceAnswer, TraceSource, answers_of, recorded_waits
 
 LARGEST = 2**63 - 1
@@ -253,10 +254,16 @@ class Replayed:
     jobs: RunColumns
     lost: LostColumns
     partitions: Partitions = NO_PARTITIONS
+    policies: SitePolicies = NO_POLICIES
     outages: Outages = NO_OUTAGES
     kill_at_requested_time: bool = False
     predictor: str = ""
     partial: bool = False
+
+    @cached_property
+    def limits(self) -> LimitsOfJobs:
+        """Limits of jobs, as they are declared."""
+        return LimitsOfJobs(self.policies, self.partitions)
 
     @cached_property
     def attempts(self) -> RunColumns:
@@ -361,8 +368,12 @@ class AuditedRun(Replayed):
     @property
     def holds_back(self) -> bool:
         """True if jobs may be hidden from the dispatcher."""
-        limits = any(partition.limits_users for partition in self.partitions)
-        return any(self.trace.after) or limits or bool(self.outages.all) or self.due is not None
+        return (
+            any(self.trace.after)
+            or self.limits.any
+            or bool(self.outages.all)
+            or self.due is not None
+        )
 
 
 def open_run(

@@ -254,7 +254,7 @@ def recorded_starts(check: Check, at: AuditedRun) -> None:
     ):
         check.expect(f"recorded_starts.{name}", value, stated.get(name))
     # A partition's limit may keep a job waiting though there is room.
-    if not at.partitions and (late > 0).any():
+    if not (at.partitions or at.limits.any) and (late > 0).any():
         _want_of_room(check, at, rows[late > 0], expected[late > 0])
 
 

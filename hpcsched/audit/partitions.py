@@ -1,15 +1,18 @@
-"""Checks of partitions and of the descriptions of jobs: refusals, nodes, limits of users, names."""
+"""Checks of partitions and of the descriptions of jobs: refusals, nodes, names."""
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpcsched.audit.columns import AuditedRun, Replayed, TraceColumns, levels_over_time, objects
+from hpcsched.audit.columns import AuditedRun, Replayed, TraceColumns, objects
 from hpcsched.audit.violations import Check, rule
-from hpcsched.system.system import IntArray
-from hpcsched.workload.job import NUMBERED
+from hpcsched.system.limits import JOBS, NODES
+from hpcsched.system.policies import JobRules
+from hpcsched.system.system import IntArray, Request
+from hpcsched.workload.job import NUMBERED, Job
 from hpcsched.workload.site_partitions import Partitions
+from hpcsched.workload.site_policies import LimitsOfJobs
 
 
 def partition_of(trace: TraceColumns, partitions: Partitions) -> IntArray:
@@ -29,7 +32,36 @@ def partition_of(trace: TraceColumns, partitions: Partitions) -> IntArray:
     return place
 
 
-@rule("partitions refused what they must refuse, and nothing else", lambda at: at.partitions)
+_NUMBERS = ("partition", "queue", "group", "application", "user")
+_NAMES = ("partition", "queue")
+
+
+class Rules(NamedTuple):
+    """Limits of jobs: distinct ones, and which of them each job of the trace has, `[T]`."""
+
+    distinct: list[JobRules]
+    of_job: IntArray
+
+
+def rules_of(trace: TraceColumns, limits: LimitsOfJobs) -> Rules:
+    """Return the limits of the jobs of a trace."""
+    columns = [trace.numbers[name] for name in _NUMBERS]
+    names = {f"{name}_name": trace.names[name] for name in _NAMES if name in trace.names}
+    columns += [np.unique(of, return_inverse=True)[1] for of in names.values()]
+    _, first, place = np.unique(np.stack(columns), axis=1, return_index=True, return_inverse=True)
+    found = []
+    for k in first.tolist():
+        known = {name: int(trace.numbers[name][k]) for name in _NUMBERS}
+        told: dict[str, Any] = {name: number for name, number in known.items() if number >= 0}
+        told |= {name: str(of[k]) for name, of in names.items() if of[k]}
+        found.append(limits.of(Job(0, 0, Request(1, ()), 0, **told)))
+    return Rules(found, place.reshape(-1))
+
+
+@rule(
+    "partitions and limits refused what they must refuse, and nothing else",
+    lambda at: len(at.partitions) or at.limits.any,
+)
 def refusals(check: Check, at: Replayed) -> None:
     """Check that partitions refused the jobs that they have to refuse, and no other."""
     (rows, of), trace, declared = at.matched, at.trace, tuple(at.partitions)
@@ -50,26 +82,47 @@ def refusals(check: Check, at: Replayed) -> None:
         fits = np.min([at.system.capacity[:, r] // amount for r, amount in asked], axis=0)
         if one_unit_per_node:
             fits = np.minimum(fits, 1)
-        for wanted in (groups, declared[n].groups):
+        for wanted in (groups, declared[n].groups if n >= 0 else None):
             if wanted is not None:
                 fits[~np.isin(at.group_names, list(wanted))] = 0
         if nodes is not None:
             fits[~np.isin(np.arange(len(fits)), list(nodes))] = 0
         return int(fits.sum()), int(np.count_nonzero(fits))
 
+    rules = rules_of(trace, at.limits) if at.limits.any else None
+
+    def over_limit(k: int, nodes: int) -> bool:
+        """Return whether job `k`, on so many nodes at most, breaks a limit whatever runs."""
+        if rules is None:
+            return False
+        own, time = rules.distinct[rules.of_job[k]], int(trace.requested_time[k])
+        asked = (trace.units[k] * trace.unit_request[k]).tolist()
+        usage = dict(zip(at.system.resource_types, asked, strict=True))
+        usage |= {JOBS: 1, NODES: min(int(trace.units[k]), nodes)}
+        minutes = {f"{name} minutes": -(-amount * time // 60) for name, amount in usage.items()}
+        if own.refusal(usage | minutes, usage[NODES], time):
+            return True
+        if any(usage.get(of.counted, 0) > of.most for of in own.limits):
+            return True
+        return any(
+            usage.get(of.counted, 1) * time
+            > 60 * ((of.limit.most or 0) - (of.limit.used if of.kind != "running" else 0))
+            for of in own.over_time
+        )
+
     def refusal(k: int) -> str:
         """Return the rule by which job `k` has to be refused; empty if there is none."""
         n, units = int(belongs_to[k]), int(trace.units[k])
-        if n < 0:
+        if n < 0 and declared:
             return "no_partition"
-        most, limit = declared[n].max_time, declared[n].nodes_per_user
+        most = declared[n].max_time if n >= 0 else None
         if most is not None and trace.requested_time[k] > most:
             return "over_partition_time"
         bounds = trace.node_groups[k], trace.allowed_nodes[k], bool(trace.one_unit_per_node[k])
         fits, nodes = room(tuple(trace.unit_request[k].tolist()), *bounds, n)
         if units > fits:
             return "larger_than_partition"
-        return "over_nodes_per_user" if limit is not None and min(units, nodes) > limit else ""
+        return "over_limit" if over_limit(k, nodes) else ""
 
     expected = np.array([refusal(k) for k in of.tolist()], dtype=np.str_)
     found = at.jobs.rejected_by[rows]
@@ -80,7 +133,7 @@ def refusals(check: Check, at: Replayed) -> None:
     check.found_at((expected != found) & ~others, message, at.jobs.job_id[rows], *told)
 
 
-def _by_attempt(at: Replayed, of_trace: IntArray) -> IntArray:
+def by_attempt(at: Replayed, of_trace: IntArray) -> IntArray:
     """Return numbers of the trace's jobs by attempt, `[J]`; -1: the trace lacks the job."""
     rows, of = at.attempts_matched
     found = np.full(len(at.attempts.job_id), -1)
@@ -95,41 +148,13 @@ def partition_nodes(check: Check, at: Replayed) -> None:
     check.looked_at = len(run.node)
     exists = at.exists(run.node)
     row, node = run.place_row[exists], run.node[exists]
-    mine = _by_attempt(at, partition_of(at.trace, at.partitions))[row]
+    mine = by_attempt(at, partition_of(at.trace, at.partitions))[row]
     for n, partition in enumerate(at.partitions):
         if partition.groups is not None:
             outside = (mine == n) & ~np.isin(at.group_names[node], list(partition.groups))
             message = "job {}: partition {}: expected a node of {}, found {}"
             told = partition.name, ", ".join(sorted(partition.groups)), at.node_names[node]
             check.found_at(outside, message, run.job_id[row], *told)
-
-
-@rule("no user runs more in a partition than it allows, at any instant", lambda at: at.partitions)
-def user_limits(check: Check, at: Replayed) -> None:
-    """Check the limits of users in each partition, at every instant.
-
-    Ends and starts of the same instant count together, so that a zero-length job holds nothing. A
-    job of an unknown user is looked at by itself.
-    """
-    run, users = at.attempts, _by_attempt(at, at.trace.numbers["user"])
-    accounts = np.where(users >= 0, users, ~np.arange(len(users)))
-    belongs_to = _by_attempt(at, partition_of(at.trace, at.partitions))
-    for n, partition in enumerate(at.partitions):
-        rows = np.flatnonzero(run.ran & (belongs_to == n))
-        spans = accounts[rows], run.start_time[rows], run.end_time[rows]
-        for what, amounts in (
-            ("running_jobs_per_user", np.ones_like(rows)),
-            ("nodes_per_user", run.places[rows]),
-        ):
-            most = getattr(partition, what)
-            if most is None or not len(rows):
-                continue
-            account, time, level = levels_over_time(*spans, amounts)
-            check.looked_at += len(level)
-            message = "partition {}: {}: second {}, {}: expected at most {}, found {}"
-            whose = [f"user {a}" if a >= 0 else "a job of an unknown user" for a in account]
-            told = partition.name, what, time, objects(whose), most, level
-            check.found_at(level > most, message, *told)
 
 
 _UNPLACED = ("no_partition", "over_partition_time")

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpcsched.audit.columns import AuditedRun, RunColumns
+from hpcsched.audit.partitions import Rules, rules_of
 from hpcsched.audit.violations import Check, rule
 from hpcsched.runs.files import REASONS
 from hpcsched.system.outages import Outage, node_numbers
@@ -98,12 +99,13 @@ class Reasons:
         self._submitted: dict[int, int] = dict(submits)
         self._resources = {resource.name for resource in at.system.shared_resources}
         self._nodes = node_numbers(at.system)
-        self._limits = {
-            f"partition {partition.name}: {limit} {getattr(partition, limit)}"
-            for partition in at.partitions
-            for limit in ("running_jobs_per_user", "nodes_per_user")
-            if getattr(partition, limit) is not None
-        }
+        rules = rules_of(trace, at.limits) if at.limits.any else Rules([], trace.job_id)
+        told = [
+            {of.name for of in one.limits} | {of.name for of in one.over_time}
+            for one in rules.distinct
+        ]
+        own = rules.of_job.tolist() if told else []
+        self._limits = {job_id: told[n] for job_id, n in zip(self._place, own, strict=False)}
         ran = at.attempts.ran
         starts = at.attempts.job_id[ran].tolist(), at.attempts.start_time[ran].tolist()
         self._starts = list(zip(*starts, strict=True))
@@ -196,7 +198,7 @@ class Reasons:
         if row.kind == "outage":
             return self._are_outages(row)
         if row.kind == "limit":
-            return row.detail in self._limits or self._came_too_late(row)
+            return row.detail in self._limits.get(row.job_id, ()) or self._came_too_late(row)
         if not row.detail or (row.kind, row.detail) in _LITERAL:
             return True
         parts = row.detail.split("; ")

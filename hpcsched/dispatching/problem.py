@@ -1,10 +1,11 @@
 """Dispatching problems: everything that a dispatcher may know, at one simulated instant."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from hpcsched._core import Limits
 from hpcsched.dispatching.additional import NO_DATA, AdditionalData
 from hpcsched.dispatching.decision import Decision
 from hpcsched.metrics.metric import Table
@@ -113,6 +114,24 @@ class RunningJob(NamedTuple):
     waiting: WaitingJob
 
 
+class ProblemLimits(NamedTuple):
+    """Limits of the jobs of a dispatching problem.
+
+    Attributes
+    ----------
+    core
+        Limits in the core, with what counts against them.
+    sets
+        Number of the set of limits of each job, by job number; -1: none.
+    words
+        Limits in words.
+    """
+
+    core: Limits
+    sets: Mapping[int, int]
+    words: Sequence[str]
+
+
 class DispatchingProblem(NamedTuple):
     """Immutable snapshot that one dispatching round puts to a dispatcher.
 
@@ -140,6 +159,9 @@ class DispatchingProblem(NamedTuple):
         Whether to return a reason for each queued job; it must not change the starts.
     outages
         Outages that are announced and not over, by their start.
+    limits
+        Limits for rules of the core. Other dispatchers need not look at limits: they are shown jobs
+        that may all start together.
     """
 
     now: int
@@ -153,6 +175,7 @@ class DispatchingProblem(NamedTuple):
     explain: bool = False
     additional: AdditionalData = NO_DATA
     outages: tuple[Outage, ...] = ()
+    limits: ProblemLimits | None = None
 
     @property
     def capacity(self) -> IntArray:

@@ -345,4 +345,5 @@ def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
         assembly.outages,
         predictor_name=scenario.predictor.plugin_name,
         recorded=assembly.recorded,
+        policies=assembly.policies,
     )

@@ -10,10 +10,12 @@ from hpcsched._core import NEVER, State
 from hpcsched.dispatching.decision import NOTHING, Decision, Reason
 from hpcsched.dispatching.problem import (
     DispatchingProblem,
+    ProblemLimits,
     RunningJob,
     WaitingJob,
     waits_for_outage,
 )
+from hpcsched.dispatching.rules.core_rules import CoreRule
 from hpcsched.errors import DecisionError, HpcschedError
 from hpcsched.plugin_faults import FAULTS, named
 from hpcsched.simulation.check import (
@@ -25,6 +27,7 @@ from hpcsched.simulation.observer import additional_data
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_eligibility import ReplayEligibility
 from hpcsched.simulation.replay_events import OutageReasons, ReplayEvents
+from hpcsched.simulation.replay_limits import ReplayLimits
 from hpcsched.system.space import idle_room
 from hpcsched.system.system import IntArray
 
@@ -45,8 +48,10 @@ class DecisionRequests:
         parts: Parts,
         events: ReplayEvents,
         holding: ReplayEligibility | None,
+        limits: ReplayLimits,
     ) -> None:
         self._parts, self._events, self._holding = parts, events, holding
+        self._limits = limits
         # Units that fit on the idle system where counting them is exact.
         unit = parts.equal_unit
         self._units = None if unit is None else idle_room(parts.system, unit).units
@@ -65,7 +70,12 @@ class DecisionRequests:
         held: Mapping[int, Reason] = {}
         if state.held_back:
             causes = [state.held(row) for row in rows.tolist()]
-            held = self._held(queue, [by_outages for by_outages, _ in causes], state)
+            held = dict(self._held(queue, [by_outages for by_outages, *_ in causes], state))
+            limits = state.jobs("other", rows).tolist()
+            for job, (*_, by_limits), limit in zip(queue, causes, limits, strict=True):
+                if by_limits:
+                    words = self._limits.words[limit]
+                    held[job.job_id] = Reason(job.job_id, "limit", detail=words)
             shown_now = [not any(by) for by in causes]
             queue = [job for job, is_shown in zip(queue, shown_now, strict=True) if is_shown]
             rows = rows[shown_now]
@@ -75,7 +85,7 @@ class DecisionRequests:
         self.decision, seconds = NOTHING, 0.0
         problem: DispatchingProblem | None = None
         if shown:
-            problem = self._problem(shown, state, number)
+            problem = self._problem(shown, rows, state, number)
             began = perf_counter()
             try:
                 decision = self._parts.dispatcher.dispatch(problem)
@@ -151,7 +161,7 @@ class DecisionRequests:
         return tuple(shown)
 
     def _problem(
-        self, queue: tuple[WaitingJob, ...], state: State, number: int
+        self, queue: tuple[WaitingJob, ...], rows: IntArray, state: State, number: int
     ) -> DispatchingProblem:
         now, running, available = state.now, self._running(state), state.available
         available.flags.writeable = False
@@ -168,7 +178,17 @@ class DecisionRequests:
             explain=self._events.explains,
             outages=self._outages.announced(now),
             additional=additional_data(self._parts.givers, now),
+            limits=self._limits_of(queue, rows, state),
         )
+
+    def _limits_of(
+        self, queue: tuple[WaitingJob, ...], rows: IntArray, state: State
+    ) -> ProblemLimits | None:
+        """Return the limits for a rule of the core; other dispatchers are shown less."""
+        if not self._limits.any or not isinstance(self._parts.dispatcher, CoreRule):
+            return None
+        sets = zip((job.job_id for job in queue), state.jobs("limits", rows), strict=True)
+        return ProblemLimits(state.limits, dict(sets), self._limits.words)
 
     def _running(self, state: State) -> tuple[RunningJob, ...]:
         """Return running jobs by estimated end; ties keep the order of submission."""

@@ -39,6 +39,7 @@ from hpcsched.simulation.replay_admission import (
 from hpcsched.simulation.replay_choices import ReplayPredictions, choices_of, orders_of
 from hpcsched.simulation.replay_eligibility import ReplayEligibility
 from hpcsched.simulation.replay_events import ReplayEvents
+from hpcsched.simulation.replay_limits import ReplayLimits
 from hpcsched.system.space import units_on_idle
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import LONGEST, TracedJob
@@ -91,14 +92,16 @@ class EventLoop:
             parts = parts._replace(followers=followers)
         self._choices = choices
         self._predictions = ReplayPredictions(parts, self._orders, in_python=in_python)
+        self._limits = ReplayLimits(parts.system, parts.partitions, parts.policies)
         first_slot: Iterable[int] = (0,)
         # Which slots are taken decides on nothing, so that other allocators may look at nodes.
         unit = None if in_python else parts.equal_unit
-        if unit is not None and choices.allocator == Allocator.FIRST_FIT:
+        first_fit = choices.allocator == Allocator.FIRST_FIT
+        # Limits of nodes need to know where jobs run.
+        if unit is not None and first_fit and not self._limits.counts_nodes:
             first_slot = accumulate(units_on_idle(system, unit).tolist(), initial=0)
         self._holding: ReplayEligibility | None = None
-        limits = any(partition.limits_users for partition in parts.partitions)
-        if parts.dependencies or limits or parts.recorded is not None:
+        if parts.dependencies or parts.recorded is not None:
             self._holding = ReplayEligibility(parts)
         self._events = ReplayEvents(parts, self._holding, in_python=in_python)
         self._follows = bool(self._holding or in_python or self._events.heard)
@@ -118,6 +121,7 @@ class EventLoop:
             tells=in_python or self._events.heard,
             holds_jobs=self._holding is not None,
             plans_past_outages=plans_past_outages(parts.dispatcher),
+            shows_startable=in_python and not isinstance(parts.dispatcher, CoreRule),
         )
         for behind, order in enumerate(self._orders):
             if isinstance(order, MultifactorOrder):
@@ -130,7 +134,7 @@ class EventLoop:
         self._latency = None if parts.latency is None else LatencyAccount(parts.latency)
         self._asking: DecisionRequests | None = None
         if in_python:
-            self._asking = DecisionRequests(parts, self._events, self._holding)
+            self._asking = DecisionRequests(parts, self._events, self._holding, self._limits)
         self._admission = SharedResourceAdmission(system)
         self._checks = ColumnChecks(max((outage.end for outage in parts.outages.all), default=0))
         self.stopped = False
@@ -193,11 +197,15 @@ class EventLoop:
     def _stranded(self) -> DecisionError:
         """Return the error about jobs that wait for ever."""
         self._catch_up()
-        numbers, held = self.state.jobs("number", self.state.queue).tolist(), self._events.held
-        named = []
-        for number in numbers[:_MOST_NAMED]:
+        state, held, named = self.state, self._events.held, []
+        rows = state.queue.tolist()
+        numbers = state.jobs("number", state.queue).tolist()
+        limits = state.jobs("other", state.queue).tolist()
+        for row, number, limit in list(zip(rows, numbers, limits, strict=True))[:_MOST_NAMED]:
             reason = held.get(number)
             why = "" if reason is None else reason.detail or f"job {reason.job} has not ended"
+            if state.held(row)[2]:
+                why = self._limits.words[limit]
             named.append(f"job {number}{why and f' ({why})'}")
         more = len(numbers) - _MOST_NAMED
         return decision_fault(
@@ -222,7 +230,7 @@ class EventLoop:
         """Request another round if the last one made jobs eligible."""
         assert self._holding is not None
         self._catch_up()
-        frees = self._holding.frees(self.state.now, self.state)
+        frees = self._holding.frees(self.state.now)
         # Releases have been gone through; a job that was rejected may have brought about others.
         return frees, self._holding.next_release
 
@@ -260,7 +268,7 @@ class EventLoop:
         keys, behind_keys = self._predictions.keys(columns, predicted)
         draws = self._admission.begin(columns)
         refused = np.empty(0, dtype=np.int64)
-        if self.parts.partitions or system.shared_resources:
+        if self.parts.partitions or system.shared_resources or self._limits.any:
             refused = columns.refusals.copy()
             if not self._predictions.asks:
                 self._admission.refuse(refused, predicted)
@@ -278,6 +286,7 @@ class EventLoop:
             refused=refused,
             draws=draws,
             owners=self._owners(columns),
+            limits=self._limits.sets_of(columns, state),
             is_predicted=not self._predictions.asks,
             last=last,
         )

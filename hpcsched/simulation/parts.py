@@ -13,6 +13,7 @@ from hpcsched.simulation.observer import Observer
 from hpcsched.system.outages import NO_OUTAGES, Outages
 from hpcsched.system.system import Request, System
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partitions
+from hpcsched.workload.site_policies import NO_POLICIES, SitePolicies
 
 
 class Parts(NamedTuple):
@@ -54,6 +55,7 @@ class Parts(NamedTuple):
     givers: Mapping[str, DataProvider] = MappingProxyType({})
     predictor_name: str | None = None
     recorded: RecordedStarts | None = None
+    policies: SitePolicies = NO_POLICIES
 
     @property
     def equal_unit(self) -> Request | None:

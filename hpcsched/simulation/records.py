@@ -19,7 +19,7 @@ RejectedBy = Literal[
     "no_partition",
     "over_partition_time",
     "larger_than_partition",
-    "over_nodes_per_user",
+    "over_limit",
     "over_shared_resource",
 ]
 """What rejects a job: the dispatcher; or, at submission, the rules of partitions
@@ -27,8 +27,9 @@ or shared resources.
 
 `no_partition`: it belongs to none; `over_partition_time`: it requests more time than its partition
 allows; `larger_than_partition`: it does not fit on the idle nodes that it may use;
-`over_nodes_per_user`: it may take more nodes than a user may hold; `over_shared_resource`: it draws
-more than shared resources ever offer, in the long run, for as long as it is predicted to run.
+`over_limit`: it could never keep to a limit of its QOS, account, user or partition;
+`over_shared_resource`: it draws more than shared resources ever offer, in
+the long run, for as long as it is predicted to run.
 """
 
 REFUSALS: tuple[RejectedBy, ...] = get_args(RejectedBy)

@@ -83,6 +83,7 @@ class Rehearsals:
             correction=context.correction,
             partitions=context.partitions,
             followers=context.followers,
+            policies=context.policies,
         )
 
 

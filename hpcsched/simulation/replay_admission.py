@@ -4,15 +4,13 @@ from collections.abc import Iterable, Iterator
 from itertools import repeat
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 
 from hpcsched._core import NumbersSeen
 from hpcsched.arrow_arrays import numpy_array
 from hpcsched.errors import PluginError
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import REFUSALS
-from hpcsched.simulation.replay_eligibility import Limits
+from hpcsched.simulation.replay_limits import ReplayLimits, as_numbers
 from hpcsched.system.shared_resources import longest_stay
 from hpcsched.system.space import Amounts, most_draw, own_draw
 from hpcsched.system.system import IntArray, Request, System
@@ -141,28 +139,24 @@ class SharedResourceAdmission:
         return self._stays[draw]
 
 
-_WHERE = ("partition", "queue", "group", "application", "partition_name", "queue_name")
-"""Columns by which a job belongs to a partition."""
-
-
 def admitted(batches: Iterable[JobColumns], parts: Parts) -> Iterator[JobColumns]:
     """Yield batches with jobs restricted to the nodes of their partitions, and refusals marked.
 
-    Without partitions batches are unchanged.
+    Without partitions and limits batches are unchanged.
     """
-    if not parts.partitions:
+    limits, numbers = ReplayLimits(parts.system, parts.partitions, parts.policies), RequestNumbers()
+    if not (parts.partitions or limits.any):
         yield from batches
         return
-    limits, numbers = Limits(parts.partitions, parts.system), RequestNumbers()
     for columns in batches:
         yield _admitted(columns, limits, numbers, parts)
 
 
 def _admitted(
-    columns: JobColumns, limits: Limits, numbers: RequestNumbers, parts: Parts
+    columns: JobColumns, limits: ReplayLimits, numbers: RequestNumbers, parts: Parts
 ) -> JobColumns:
     asked = columns.request, columns.units, columns.requested_time
-    told = [_as_numbers(columns.details.column(name)) for name in _WHERE]
+    told = [as_numbers(columns.details.column(name)) for name in limits.columns]
     _, first, place = np.unique(
         np.stack([*asked, *told]), axis=1, return_index=True, return_inverse=True
     )
@@ -179,9 +173,3 @@ def _admitted(
         requests=numbers.requests,
         refused=np.array(refused, dtype=np.int64)[place],
     )
-
-
-def _as_numbers(column: pa.Array) -> npt.NDArray[np.int64]:
-    """Return one number for each distinct value of a column."""
-    found = column.dictionary_encode().indices.fill_null(-1)
-    return numpy_array(found).astype(np.int64)

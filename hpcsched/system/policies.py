@@ -65,6 +65,23 @@ class TimeBound(NamedTuple):
     name: str
 
 
+class Counter(NamedTuple):
+    """Amount of which a group of jobs has a limit, also where others replace it for a job.
+
+    Attributes
+    ----------
+    kind
+        `amount` of running jobs, or one of `TimeBound`.
+    used
+        Minutes used when the limits were read.
+    """
+
+    group: str
+    kind: Literal["amount", "total", "running", "wall"]
+    name: str
+    used: int
+
+
 class JobRules(NamedTuple):
     """Limits of a job: `groups` and `limits` are for all running jobs, the others for itself.
 
@@ -76,6 +93,8 @@ class JobRules(NamedTuple):
         Largest time limit, in seconds, and its name.
     over_time
         Limits over time of its groups.
+    counters
+        What is limited of its groups.
     """
 
     groups: tuple[str, ...] = ()
@@ -87,6 +106,7 @@ class JobRules(NamedTuple):
     over_time: tuple[TimeBound, ...] = ()
     asked_factor: float = 1.0
     used_factor: float = 1.0
+    counters: tuple[Counter, ...] = ()
 
     def refusal(self, usage: Amounts, units: int, time_limit: int) -> str:
         """Return the limit that a job breaks by itself, in words; empty if it breaks none.
@@ -121,6 +141,7 @@ class _JobLimits:
         self.bounds: dict[str, list[JobBound]] = {"job": [], "node": [], "least": []}
         self.over_time: list[TimeBound] = []
         self.wall: tuple[int, str] | None = None
+        self.counters: dict[Counter, None] = {}
         self._set: set[tuple[str, str]] = set()
 
     def add_qos(self, qos: Qos, holder: Holder) -> None:
@@ -143,6 +164,7 @@ class _JobLimits:
                 told = {name: f"{who}: {_named(word, name)}{unset[name]}" for name in unset}
                 self.bounds["job"] += [JobBound(name, unset[name], told[name]) for name in unset]
             else:
+                self._count(group, getattr(limits, scope))
                 self._add_limits(group, who, word, unset)
         self._add_job(who, limits, 1.0)
 
@@ -155,6 +177,7 @@ class _JobLimits:
             Whether it is the job's own, not an account above it.
         """
         who = one.words
+        self._count(who, {**one.limits.group, **one.limits.own})
         group = {name: _times(amount, name, factor) for name, amount in one.limits.group.items()}
         # A limit of a QOS replaces those of all accounts, which do not replace each other's.
         unset = {name: a for name, a in group.items() if ("group", name) not in self._set}
@@ -175,6 +198,9 @@ class _JobLimits:
         for name, amount in amounts.items():
             words = f"{who}: {_named(word, name)}{amount}"
             self.limits.append(ClusterLimit(group, name, amount, words))
+
+    def _count(self, group: str, names: Iterable[str]) -> None:
+        self.counters.update((Counter(group, "amount", name, 0), None) for name in names)
 
     def _add_job(self, who: str, limits: LimitSet, factor: float) -> None:
         words = {"job": "MaxTRESPerJob", "node": "MaxTRESPerNode", "least": "MinTRES"}
@@ -213,6 +239,8 @@ class _JobLimits:
         *,
         of_qos: bool,
     ) -> None:
+        if limit.most is not None:
+            self.counters[Counter(who, kind, name, limit.used)] = None
         if limit.most is None or (kind, name) in self._set:
             return
         words = {
@@ -235,7 +263,7 @@ def _named(word: str, name: str) -> str:
     """Return the name of a limit as Slurm has it: `GrpJobs=`, `MaxTRESPerUser cpu=`."""
     if name == JOBS:
         return {"Grp": "GrpJobs=", "Max": "MaxJobs="}.get(word, f"MaxJobs{word}=")
-    return f"GrpTRES {name}=" if word == "Grp" else f"MaxTRES{word} {name}="
+    return f"{word}TRES {name}=" if word in {"Grp", "Max"} else f"MaxTRES{word} {name}="
 
 
 class Policies:
@@ -279,6 +307,10 @@ class Policies:
             found = self._known[holder] = self._rules(holder)
         return found
 
+    def add(self, association: Association) -> None:
+        """Add an association, unless there is one of its account and user."""
+        self._associations.setdefault(association[:4], association)
+
     def _rules(self, holder: Holder) -> JobRules:
         first, second = self._qos.get(holder.partition_qos), self._qos.get(holder.qos)
         if second is not None and second.over_partition:
@@ -308,6 +340,7 @@ class Policies:
             tuple(made.over_time),
             own.usage_factor if own.usage_factor_safe else 1.0,
             own.usage_factor,
+            tuple(made.counters),
         )
 
     def _chain(self, holder: Holder) -> list[Association]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from hpcsched.system.limits import JOBS, NO_LIMITS, NODES, SiteLimits
+from hpcsched.system.limits import NO_LIMITS, SiteLimits
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job
 
@@ -45,21 +45,6 @@ class Partition:
     priority: int = 0
     limits: SiteLimits = NO_LIMITS
     qos: int | str | None = None
-
-    @property
-    def nodes_per_user(self) -> int | None:
-        """Maximum number of nodes of a user's running jobs; None: no limit."""
-        return self.limits.amounts.user.get(NODES)
-
-    @property
-    def running_jobs_per_user(self) -> int | None:
-        """Maximum number of running jobs of a user; None: no limit."""
-        return self.limits.amounts.user.get(JOBS)
-
-    @property
-    def limits_users(self) -> bool:
-        """True if there is a limit for single users."""
-        return self.nodes_per_user is not None or self.running_jobs_per_user is not None
 
     @property
     def takes_the_rest(self) -> bool:

@@ -7,9 +7,19 @@ from typing import Final, Literal
 
 from hpcsched.system.limits import (
     NO_LIMITS,
+    NODES,
+    Association,
+    AssociationKey,
+    Holder,
+    LimitSet,
+    Qos,
     SiteLimits,
+    TimeLimits,
+    TimeUsage,
 )
+from hpcsched.system.policies import JobRules, Policies
 from hpcsched.workload.job import Job
+from hpcsched.workload.site_partitions import NO_PARTITIONS, Partition, Partitions
 
 PARENT: Final = "parent"
 """Shares of a user or an account that counts with those of its parent."""
@@ -115,3 +125,76 @@ class SitePolicies:
 
 NO_POLICIES = SitePolicies()
 """Site without QOS and accounts."""
+
+
+class LimitsOfJobs:
+    """Limits of each job, from the policies and the partitions of a site.
+
+    Attributes
+    ----------
+    any
+        False if there are none.
+    counts_nodes
+        Whether a limit is on the nodes of several jobs.
+    """
+
+    def __init__(self, policies: SitePolicies, partitions: Partitions = NO_PARTITIONS) -> None:
+        self._site, self._partitions = policies, partitions
+        qos = {str(name): one for name, one in policies.qos.items()}
+        made = [Qos(name, one.limits.amounts, one.over_partition) for name, one in qos.items()]
+        timed = {name: one.limits.over_time for name, one in qos.items()}
+        for one in partitions:
+            name = f"partition {one.name}"
+            made.append(Qos(name, one.limits.amounts, title=name))
+            timed[name] = one.limits.over_time
+        associations: list[Association] = []
+        used: dict[AssociationKey, TimeLimits] = {}
+        for name, account in policies.accounts.items():
+            parent = account.parent or ""
+            associations.append(Association("", name, "", "", parent, account.limits.amounts))
+            used[associations[-1][:4]] = account.limits.over_time
+            for user, limits in account.user_limits.items():
+                own = Association("", name, str(user), "", "", limits.amounts)
+                associations.append(own._replace(limits=self._inherited(own, name)))
+                used[own[:4]] = limits.over_time
+        self.any = policies.limited or any(one.limits != NO_LIMITS for one in partitions)
+        scopes = [
+            of for one in made for of in (one.limits.group, one.limits.user, one.limits.account)
+        ]
+        scopes += [of for one in associations for of in (one.limits.group, one.limits.user)]
+        self.counts_nodes = any(NODES in names for names in scopes)
+        self._policies = Policies(made, associations, usage=TimeUsage(0.0, timed, used), safe=True)
+
+    def of(self, job: Job) -> JobRules:
+        """Return the limits of a job."""
+        return self._policies.of(self.holder(job, self._partitions.of(job)))
+
+    def holder(self, job: Job, partition: Partition | None) -> Holder:
+        """Return the names that decide which limits hold for a job of a partition."""
+        name = self._site.qos_of(job)
+        account = self._site.account_of(job)
+        user = "" if job.user is None else str(job.user)
+        own = Association("", account, user, "", "", LimitSet())
+        if user and self._site.accounts:
+            self._policies.add(own._replace(limits=self._inherited(own, account)))
+        of_partition = ""
+        if partition is not None:
+            of_partition = str(partition.qos or f"partition {partition.name}")
+        qos = "" if name is None else str(name)
+        return Holder("", account, user, "", qos, of_partition)
+
+    def _inherited(self, own: Association, account: str) -> LimitSet:
+        """Return a user's limits with those that hold for each user of the accounts above."""
+        found, name = own.limits, account
+        while name in self._site.accounts:
+            above = self._site.accounts[name].limits.amounts
+            found = found._replace(
+                own={**above.user, **found.own},
+                job={**above.job, **found.job},
+                node={**above.node, **found.node},
+                least={**above.least, **found.least},
+                job_minutes={**above.job_minutes, **found.job_minutes},
+                wall=above.wall if found.wall is None else found.wall,
+            )
+            name = self._site.accounts[name].parent or ""
+        return found

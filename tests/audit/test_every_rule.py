@@ -298,7 +298,11 @@ CASES = [
     # Partitions
     Case("site", job(3, rejected_by="no_partition"), "expected over_partition_time, found no_part"),
     Case("site", job(1, nodes=[3], node_units=[2]), "partition short: expected a node of thin"),
-    Case("site", job(2, start_time=20, end_time=70), "running_jobs_per_user: second 20, user 7"),
+    Case(
+        "site",
+        job(2, start_time=20, end_time=70),
+        "second 20: partition short: MaxJobsPerUser=1",
+    ),
     # Shared resources
     Case("site", text("capacity: 80", "capacity: 30"), "to be drawn where jobs start, found"),
     Case(

@@ -342,8 +342,8 @@ def test_honest_runs(tmp_path: Path, site: str, dispatcher: str, seed: int) -> N
         ("outage", "maintenance weekly, failure", False),  # it is over
         ("outage", "maintenance weekly and 1 more", False),
         ("outage", "", False),
-        ("limit", "partition long: nodes_per_user 2", True),
-        ("limit", "partition long: nodes_per_user 3", False),
+        ("limit", "partition long: MaxTRESPerUser nodes=2", True),
+        ("limit", "partition long: MaxTRESPerUser nodes=3", False),
         ("limit", "node thin-0 is out of service", False),
         ("limit", "node thin-0 goes out of service at 300, and the job is predicted to", False),
         (

@@ -9,13 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from hpcsched.audit.columns import read_lost, read_trace
+from hpcsched.audit.limits import group_limits
 from hpcsched.audit.outage_checks import lost_requests
 from hpcsched.audit.partitions import (
     descriptions,
     partition_nodes,
     partition_of,
     refusals,
-    user_limits,
 )
 from hpcsched.audit.violations import Check
 from hpcsched.runs.columns import interruptions_schema
@@ -73,7 +73,7 @@ def test_partition_of(declared: tuple[dict[Any, set[Any]], ...], places: list[in
 def checked(traced: list[TracedJob], rows: list[JobRecord], *partitions: Partition) -> list[Check]:
     """Return the checks of what was refused, of nodes, and of users."""
     at = replayed(traced, rows, partitions=Partitions(partitions))
-    checks = [rule(at) for rule in (refusals, partition_nodes, user_limits)]
+    checks = [rule(at) for rule in (refusals, partition_nodes, group_limits)]
     return [check for check in checks if check is not None]
 
 
@@ -85,7 +85,7 @@ def refusal(traced: TracedJob, by: str, *partitions: Partition) -> list[str]:
     return check.violations
 
 
-TIME, SIZE, NODES = "over_partition_time", "larger_than_partition", "over_nodes_per_user"
+TIME, SIZE, NODES = "over_partition_time", "larger_than_partition", "over_limit"
 ON_THIN = Partition("thin", groups=THIN)
 TWO_NODES = Partition("two", limits=per_user(nodes=2))
 
@@ -211,14 +211,14 @@ ONE_JOB = Partition("one", limits=per_user(jobs=1))
     [
         # One job after another, and jobs of others beside them.
         ([(7, 0, 10, 1), (7, 10, 20, 1), (8, 0, 20, 1)], []),
-        ([(7, 0, 10, 1), (7, 9, 20, 1)], ["second 9, user 7: expected at most 1, found 2"]),
+        ([(7, 0, 10, 1), (7, 9, 20, 1)], ["job 2: second 9"]),
         ([(7, 0, 10, 1), (7, 5, 5, 1), (7, 10, 10, 1)], []),
-        ([(0, 0, 10, 1), (0, 9, 20, 1)], ["second 9, user 0: expected at most 1, found 2"]),
-        ([(7, 0, 10, 1), (7, 1, 20, 1)], ["second 1, user 7: expected at most 1, found 2"]),
+        ([(0, 0, 10, 1), (0, 9, 20, 1)], ["job 2: second 9"]),
+        ([(7, 0, 10, 1), (7, 1, 20, 1)], ["job 2: second 1"]),
         # User 8 begins with two jobs as user 7 ends.
         (
             [(7, 0, 10, 1), (8, 10, 20, 1), (8, 10, 20, 1)],
-            ["second 10, user 8: expected at most 1, found 2"],
+            ["job 2: second 10", "job 3: second 10"],
         ),
         # Jobs of unknown users may be anybody's, and are not counted as those of users 0 or 1.
         ([(None, 0, 10, 1), (None, 0, 10, 1), (0, 0, 10, 1), (1, 0, 10, 1)], []),
@@ -227,21 +227,19 @@ ONE_JOB = Partition("one", limits=per_user(jobs=1))
 def test_running_jobs(jobs: list[tuple[int | None, int, int, int]], found: list[str]) -> None:
     """A user may run one job at a time."""
     check = checked(*of_users(*jobs), ONE_JOB)[2]
-    expected = [f"partition one: running_jobs_per_user: {text}" for text in found]
-    assert check.violations == expected
-    assert check.count == len(expected)
+    told = "partition one: MaxJobsPerUser=1: expected at most 1, found 2"
+    assert check.violations == [f"{text}: {told}" for text in found]
 
 
-def test_nodes_of_a_user_and_of_nobody() -> None:
-    """Jobs of 2, 1 and 3 nodes, where a user may have two nodes at a time."""
-    jobs = of_users((7, 0, 10, 2), (7, 4, 8, 1), (None, 5, 9, 3))
-    check = checked(*jobs, TWO_NODES)[2]
-    assert check.violations == [
-        "partition two: nodes_per_user: second 5, a job of an unknown user: expected at most 2,"
-        " found 3",
-        "partition two: nodes_per_user: second 4, user 7: expected at most 2, found 3",
+def test_nodes_of_a_user() -> None:
+    """Jobs of 2 and 1 nodes, of which one has two: a node counts once."""
+    jobs = of_users((7, 0, 10, 2), (7, 4, 8, 1))
+    assert checked(*jobs, TWO_NODES)[2].violations == []
+    traced, rows = jobs
+    rows[1] = rows[1]._replace(allocation=NodeAllocation((2,), (1,)))
+    assert checked(traced, rows, TWO_NODES)[2].violations == [
+        "job 2: second 4: partition two: MaxTRESPerUser nodes=2: expected at most 2, found 3"
     ]
-    assert check.looked_at == 2 + 4
 
 
 def test_each_partition_and_limit_by_itself() -> None:
@@ -256,7 +254,7 @@ def test_each_partition_and_limit_by_itself() -> None:
         for k in (1, 2, 4)
     ]
     check = checked(queues, rows, *partitions)[2]
-    assert (check.violations, check.looked_at) == ([], 2 * 2 * 2)
+    assert (check.violations, check.looked_at) == ([], 2 * 2)
 
 
 def test_jobs_that_are_not_in_the_trace() -> None:

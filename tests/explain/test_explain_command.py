@@ -221,7 +221,7 @@ def test_a_job_behind_a_limit(ran: Ran) -> None:
     lines = ran.part(3, WAITED)
     assert lines[0] == (
         "at 20 s (0 s after its submission), round 3, for 130 s: a limit held it back:"
-        " partition all: running_jobs_per_user 1"
+        " partition all: MaxJobsPerUser=1"
     )
     assert ran.json(3)["start_time"] == 150
 

@@ -16,6 +16,7 @@ from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.workload.job import TracedJob
+from tests.builders import per_user_of
 from tests.reference.events import Around, Limit
 from tests.reference.rules import ORDERS, Rule
 from tests.reference.timeline import UNLIMITED, Cap, TimelineReplay
@@ -194,7 +195,7 @@ def _reference(assembly: Assembly, jobs: Sequence[TracedJob]) -> TimelineReplay:
     around = Around(
         requested if assembly.scenario.predictor.plugin_name == "requested-time" else None,
         {
-            number: Limit(p.running_jobs_per_user, p.nodes_per_user, p.groups, p.max_time)
+            number: Limit(*per_user_of(p), p.groups, p.max_time)
             for number, p in enumerate(assembly.partitions)
         }
         or None,

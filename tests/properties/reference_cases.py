@@ -1,6 +1,6 @@
 """Random rules, workloads and surroundings, and what holds the product against the reference."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from copy import deepcopy
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -19,11 +19,21 @@ from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import RoundRecord
 from hpcsched.simulation.replay_choices import obstacles
+from hpcsched.system.limits import LimitSet, Metered, SiteLimits, TimeLimits
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.site_policies import Account, SitePolicies, SiteQos
 from tests import builders
-from tests.builders import OPTIONS, conservative_rule, easy_rule, relaxed_rule, slack_rule, traced
-from tests.reference.events import Around, Limit, Replay
+from tests.builders import (
+    OPTIONS,
+    conservative_rule,
+    easy_rule,
+    per_user_of,
+    relaxed_rule,
+    slack_rule,
+    traced,
+)
+from tests.reference.events import Around, Bound, Limit, Replay
 from tests.reference.rules import Rule, Why
 from tests.simulation.replays import Told, by_the_core, event_by_event
 from tests.simulation.test_against_events import requesting
@@ -118,10 +128,13 @@ def cases(
         jobs, held = draw(held_jobs(jobs, system, aggregated=aggregated))
         settings |= {**held, "predictor": LastTwo(LastTwoParams())}
         limits = {
-            k: Limit(p.running_jobs_per_user, p.nodes_per_user, p.groups, p.max_time)
+            k: Limit(*per_user_of(p), p.groups, p.max_time)
             for k, p in enumerate(held["partitions"])
         }
         around = Around(None, limits or None)
+    if feature in ("held back", "both") and draw(st.booleans()):
+        bounds, settings["policies"] = draw(limits_of_queues(system))
+        around = around._replace(bounds=bounds)
     if feature in ("outages", "both"):
         settings["outages"] = draw(outages(system, draw(st.sampled_from([12, 20, 40]))))
         around = around._replace(outages=settings["outages"])
@@ -161,6 +174,46 @@ def dispatcher_of(rule: Rule) -> Dispatcher:
         case "strict" | "greedy" | "backfill" | "committed" | "committed-backfill":
             return list_rule(order, rule.name, allocator, rule.depth)
     raise AssertionError(rule)
+
+
+@st.composite
+def limits_of_queues(draw: st.DrawFn, system: System) -> tuple[list[Bound], SitePolicies]:
+    """Draw limits of queue 1 and of an account of user 1, as the reference and a site have them."""
+    name = system.resource_types[0]
+    largest = max(1, int(system.totals[0]))
+
+    def drawn(group: Callable[[Job], Hashable]) -> tuple[list[Bound], SiteLimits]:
+        amounts = draw(
+            st.fixed_dictionaries(
+                {},
+                optional={
+                    "jobs": st.integers(1, 2),
+                    "nodes": st.integers(1, system.node_count),
+                    name: st.integers(1, largest),
+                },
+            )
+        )
+        bounds = [Bound(group, key, most) for key, most in amounts.items()]
+        minutes = draw(st.none() | st.integers(1, 3))
+        over_time = TimeLimits()
+        if minutes is not None:
+            over_time = TimeLimits(running={name: Metered(minutes, 0)})
+            bounds.append(Bound(group, f"{name} left", 60 * minutes))
+        return bounds, SiteLimits(LimitSet(group=amounts), over_time)
+
+    first, of_queue = drawn(lambda job: "queue" if job.queue == 1 else None)
+    second, of_account = drawn(lambda job: "account" if job.user == 1 else None)
+    # A limit of a QOS replaces that of an account.
+    names = {bound.counted for bound in first}
+    second = [
+        bound._replace(replaced=lambda job: job.queue == 1) if bound.counted in names else bound
+        for bound in second
+    ]
+    policies = SitePolicies(
+        {1: SiteQos(limits=of_queue)},
+        {"a": Account(users={1: 1.0}, limits=of_account), "others": Account()},
+    )
+    return first + second, policies
 
 
 @st.composite
@@ -215,7 +268,8 @@ def check(case: Case) -> int:
         assert {name: by for name, by in refused.items() if by} == expected.refused, replay
         assert [(number, start, end) for number, start, end, *_ in told.lost] == expected.lost
         assert [counts[1:7] for counts in told.rounds] == expected.rounds, replay
-    assert reasons_of(case) == expected.told
+    kept = [[why for why in of if why.kind not in HELD] for of in expected.told]
+    assert reasons_of(case) == kept
     return sum(queued > 0 for _, queued, *_ in expected.rounds)
 
 

@@ -4,7 +4,7 @@ Told or learnt predictions, jobs that wait for others, limits of users, outages 
 take time go together.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -29,12 +29,29 @@ class Limit(NamedTuple):
     longest: int | None = None
 
 
+class Bound(NamedTuple):
+    """Limit of a group of jobs: `jobs`, `nodes`, or a resource type, which may be `core left`.
+
+    The last counts amounts times the seconds that jobs may still take. A job for which the limit is
+    `replaced` counts, and need not keep to it.
+    """
+
+    group: Callable[[Job], Hashable]
+    counted: str
+    most: int
+    replaced: Callable[[Job], bool] = lambda _job: False
+
+
+def _user(job: Job) -> Hashable:
+    return None if job.user is None else ("user", job.partition, job.user)
+
+
 class Around(NamedTuple):
     """What there is around the rule.
 
     Predictions by number of the job; if there are none, the mean of a user's last two jobs, or else
     what was requested. Limits by number of the partition, if there are partitions. Seconds that a
-    round takes, and seconds for each job that it is shown.
+    round takes, and seconds for each job that it is shown. Further limits.
     """
 
     predicted: Mapping[int, int] | None = None
@@ -42,6 +59,7 @@ class Around(NamedTuple):
     outages: Outages = NO_OUTAGES
     base: Fraction = Fraction(0)
     per_job: Fraction = Fraction(0)
+    bounds: Sequence[Bound] = ()
 
 
 class Replay:
@@ -73,8 +91,7 @@ class Replay:
         self.carried = Fraction(0)
         self.found: dict[int, tuple[int, Placed]] = {}
         self.refused: dict[int, str] = {}
-        # When refused jobs would have waited long enough for others: rounds are held then too.
-        self.wasted: list[int] = []
+        self.releases: list[int | None] = []
         self.lost: list[tuple[int, int, int]] = []
         self.rounds: list[tuple[int, int, int, int, int, int]] = []
         self.told: list[list[Why]] = []
@@ -92,7 +109,7 @@ class Replay:
         times = [self.end(held) for held in self.running]
         times += [job.submit_time for job, _ in self.coming]
         times += [self.release(job) or 0 for job in self.queue]
-        times += self.wasted if self.queue else []
+        times += [time for time in self.releases if time is not None] if self.queue else []
         times += [time for out in self.around.outages.all for time in (out.start, out.end)]
         return [time for time in times if time > self.now]
 
@@ -174,7 +191,6 @@ class Replay:
             self.queue.append(job)
         else:
             self.refused[job.job_id] = refusal
-            self.wasted.append(self.release(job) or 0)
             self.left[job.job_id] = self.now
 
     def limit(self, job: Job) -> Limit | None:
@@ -194,14 +210,17 @@ class Replay:
     def refusal(self, job: Job) -> str | None:
         """Return what refuses a job that is bound to its node groups; None if nothing does."""
         limit = self.limit(job)
-        if limit is None:
-            return None if self.around.limits is None else "no_partition"
-        if limit.longest is not None and job.requested_time > limit.longest:
-            return "over_partition_time"
-        if sum(fits(self.system, idle(self.system), job)) < job.units:
-            return "larger_than_partition"
-        too_many = limit.nodes is not None and self.most_nodes(job) > limit.nodes
-        return "over_nodes_per_user" if too_many else None
+        if limit is None and self.around.limits is not None:
+            return "no_partition"
+        if limit is not None:
+            if limit.longest is not None and job.requested_time > limit.longest:
+                return "over_partition_time"
+            if sum(fits(self.system, idle(self.system), job)) < job.units:
+                return "larger_than_partition"
+        never = any(self.over(job, bound, ()) for bound in self.bounds(job))
+        nodes = None if limit is None else limit.nodes
+        too_many = nodes is not None and self.most_nodes(job) > nodes
+        return "over_limit" if never or too_many else None
 
     def most_nodes(self, job: Job) -> int:
         """Return on how many nodes a job could at most be placed."""
@@ -219,38 +238,61 @@ class Replay:
         releases = {job.job_id: self.release(job) for job in self.queue}
         return {name for name, time in releases.items() if time is None or time > self.now}
 
-    def limited(self, free_to_go: Sequence[Job]) -> set[int]:
-        """Return the jobs that limits do not let start, whichever others do."""
-        over: set[tuple[int | None, int | None]] = set()
-        limited = set()
-        counted: dict[object, tuple[int, int]] = {}
-        for held in self.running:
-            account = held.job.partition, held.job.user
-            count, nodes = counted.get(account, (0, 0))
-            counted[account] = count + 1, nodes + len(held.placed)
-        for job in free_to_go:
-            limit = self.limit(job)
-            if limit is None or job.user is None:
-                continue
-            account = job.partition, job.user
-            count, nodes = counted.get(account, (0, 0))
-            count, nodes = count + 1, nodes + self.most_nodes(job)
-            too_many = limit.jobs is not None and count > limit.jobs
-            if account in over or too_many or (limit.nodes is not None and nodes > limit.nodes):
-                over.add(account)
-                limited.add(job.job_id)
-            else:
-                counted[account] = count, nodes
-        return limited
+    def bounds(self, job: Job) -> list[Bound]:
+        """Return the limits of a job: those of its user in its partition, and others."""
+        limit, found = self.limit(job), list(self.around.bounds)
+        if limit is not None and job.user is not None:
+            of_user = [("jobs", limit.jobs), ("nodes", limit.nodes)]
+            found += [Bound(_user, name, most) for name, most in of_user if most is not None]
+        own = [bound for bound in found if bound.group(job) is not None]
+        return [bound for bound in own if not bound.replaced(job)]
 
-    def held_back(self, unable: set[int]) -> set[int]:
-        """Return the jobs that wait for others or that limits do not let start.
+    def amount(self, job: Job, counted: str) -> int:
+        """Return what a job counts by, without its nodes and times."""
+        name = counted.removesuffix(" left")
+        types = self.system.resource_types
+        return 1 if name == "jobs" else job.units * job.unit_request[types.index(name)]
 
-        Limits do not look at those that are unable to start for another reason.
-        """
-        waiting = self.waiting_for_others()
-        others = [job for job in self.queue if job.job_id not in waiting | unable]
-        return waiting | self.limited(others)
+    def over(self, job: Job, bound: Bound, running: Sequence[Allocated]) -> int:
+        """Return by how much a limit would be exceeded if a job started; 0: it is kept."""
+        same = [held for held in running if bound.group(held.job) == bound.group(job)]
+        if bound.counted == "nodes":
+            added = self.most_nodes(job)
+            used = len({node for held in same for node in held.placed})
+        else:
+            added = self.amount(job, bound.counted)
+            amounts = [self.amount(held.job, bound.counted) for held in same]
+            if bound.counted.endswith(" left"):
+                added *= job.requested_time
+                ends = [held.start + held.job.requested_time for held in same]
+                left = [max(0, end - self.now) for end in ends]
+                amounts = [a * t for a, t in zip(amounts, left, strict=True)]
+            used = sum(amounts)
+        return max(0, used + added - bound.most) if added else 0
+
+    def may_start(self, job: Job, started: Sequence[Allocated]) -> bool:
+        """Say whether limits let a job start beside all that runs and has just been started."""
+        running = [*self.running, *started]
+        return not any(self.over(job, bound, running) for bound in self.bounds(job))
+
+    def within_limits_at(self, job: Job) -> int | None:
+        """Return when a job may be within its limits if nothing ends; None: never, or now."""
+        waits = []
+        for bound in self.bounds(job):
+            over = self.over(job, bound, self.running)
+            same = [held for held in self.running if bound.group(held.job) == bound.group(job)]
+            if over and not bound.counted.endswith(" left"):
+                return None
+            rate = sum(self.amount(held.job, bound.counted) for held in same) if over else 0
+            if over and not rate:
+                return None
+            waits += [-(-over // rate)] if over else []
+        return self.now + max(waits) if waits else None
+
+    def held_back(self, able: Sequence[Job]) -> set[int]:
+        """Return the jobs that wait for others, and those beyond a limit."""
+        over = {job.job_id for job in able if not self.may_start(job, ())}
+        return self.waiting_for_others() | over
 
     def hold_round(self) -> bool:
         """Start what the rule starts; say whether another round is due."""
@@ -261,8 +303,8 @@ class Replay:
         if self.rule.name not in ("strict", "greedy", "committed"):
             shown = [without(system, job, self.failed()) for job in self.queue]
         able = [job for job in shown if sum(fits(system, idle(system), job)) >= job.units]
-        unable = {job.job_id for job in self.queue} - {job.job_id for job in able}
-        held_back = self.held_back(unable)
+        waiting = self.waiting_for_others()
+        held_back = self.held_back(able)
         able = [job for job in able if job.job_id not in held_back]
         started, told = self.decided(able, service)
         # That they wait for the end of an outage is no reason of the rule.
@@ -287,9 +329,10 @@ class Replay:
             self.found[name] = self.now, held.placed
             end = self.now + self.predicted[name]
             self.running.append(Allocated(of_name[name], held.placed, self.now, end))
+        self.releases = [self.within_limits_at(job) for job in self.queue]
         self.told.append(told)
         self.rounds.append((asked_at, queued, running, len(started), len(self.queue), seconds))
-        freed = bool((held_back - names) - self.held_back(unable))
+        freed = bool((waiting - names) - self.waiting_for_others())
         return self.end_all() or changed or freed
 
     def decided(self, able: Sequence[Job], service: Service) -> tuple[list[Allocated], list[Why]]:
@@ -297,7 +340,7 @@ class Replay:
         if not able:
             return [], []
         seen = [held._replace(end=max(held.end, self.now + 1)) for held in self.running]
-        asked = Asked(self.now, able, seen, self.predicted, service)
+        asked = Asked(self.now, able, seen, self.predicted, service, self.may_start)
         held_round = PromiseRound(self.system, self.rule, asked, self.memory)
         return held_round.decide(), held_round.reasons()
 

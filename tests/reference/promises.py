@@ -52,9 +52,9 @@ class PromiseRound(Round):
     def commit(self) -> None:
         """Start what is next, and choose the first that does not fit to be next until it starts."""
         waiting = self.in_turn()
-        while waiting and self.fits_now(waiting[0]):
-            self.memory.promised.pop(waiting[0].job_id, None)
-            self.start(waiting.pop(0))
+        self.start_first(waiting)
+        for held in self.started:
+            self.memory.promised.pop(held.job.job_id, None)
         if not waiting:
             return
         head, others = waiting[0], waiting[1:]
@@ -67,7 +67,7 @@ class PromiseRound(Round):
         self.note(head, "no_room", None, shadow)
         promise = self.memory.promised.setdefault(head.job_id, shadow)
         for job in self.sorted("fcfs", self.queue):
-            if job not in others or not self.fits_now(job):
+            if job not in others or not self.within(job) or not self.fits_now(job):
                 continue
             if self.now + self.predicted[job.job_id] < promise:
                 self.memory.promised.pop(job.job_id, None)
@@ -78,9 +78,9 @@ class PromiseRound(Round):
     def relax(self) -> None:
         """EASY, but the head job may be late by a share of the wait that it was promised."""
         waiting = self.sorted(self.rule.order, self.queue)
-        while waiting and self.fits_now(waiting[0]):
-            self.memory.promised.pop(waiting[0].job_id, None)
-            self.start(waiting.pop(0))
+        self.start_first(waiting)
+        for held in self.started:
+            self.memory.promised.pop(held.job.job_id, None)
         if not waiting:
             return
         head, others = waiting[0], waiting[1:]
@@ -124,7 +124,7 @@ class PromiseRound(Round):
         """Start what may start; return whether anything does."""
         started = left_room = False
         for job in self.queue:
-            if job.job_id not in self.kept or not self.fits_now(job):
+            if job.job_id not in self.kept or not self.within(job) or not self.fits_now(job):
                 continue
             mine = self.kept.pop(job.job_id)
             if self.start_beside(job):

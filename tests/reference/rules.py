@@ -83,6 +83,7 @@ class Asked(NamedTuple):
     running: Sequence[Allocated]
     predicted: dict[int, int]
     service: Service
+    may_start: Callable[[Job, Sequence[Allocated]], bool] = lambda _job, _started: True
 
 
 class Why(NamedTuple):
@@ -106,7 +107,7 @@ class Round:
 
     def __init__(self, system: System, rule: Rule, asked: Asked) -> None:
         self.system, self.rule = system, rule
-        self.now, queue, running, self.predicted, self.service = asked
+        self.now, queue, running, self.predicted, self.service, self.may_start = asked
         self.queue, self.holding = queue, list(running)
         self.started: list[Allocated] = []
         self.notes: dict[int, Why] = {}
@@ -138,20 +139,30 @@ class Round:
     def decide(self) -> list[Allocated]:
         """Return the starts."""
         waiting = self.in_turn()
-        while waiting and self.fits_now(waiting[0]):
-            self.start(waiting.pop(0))
+        self.start_first(waiting)
         if waiting and self.rule.name == "strict":
             for job in waiting[1:]:
                 self.note(job, "behind", waiting[0].job_id)
         elif waiting and self.rule.name == "greedy":
             for job in waiting:
-                if self.fits_now(job):
+                if self.within(job) and self.fits_now(job):
                     self.start(job)
         elif waiting and self.rule.name == "easy":
             self.pass_head_job(waiting[0], waiting[1:])
         elif waiting and self.rule.name == "backfill":
             self.reserve_for_all(waiting)
         return self.started
+
+    def within(self, job: Job) -> bool:
+        """Say whether limits let a job start beside what has been started."""
+        return self.may_start(job, self.started)
+
+    def start_first(self, waiting: list[Job]) -> None:
+        """Take the first jobs out, up to one without room: they start, or are beyond a limit."""
+        while waiting and (not self.within(waiting[0]) or self.fits_now(waiting[0])):
+            job = waiting.pop(0)
+            if self.within(job):
+                self.start(job)
 
     def note(self, job: Job, kind: str, other: int | None = None, time: int | None = None) -> None:
         """Note why a job waits."""
@@ -167,6 +178,9 @@ class Round:
             if name in started:
                 kind = "in_order" if first is None else "backfilled"
                 found.append(Why(name, kind, first))
+            elif not self.within(job):
+                found.append(Why(name, "limit"))
+                first = name if first is None else first
             else:
                 found.append(self.notes.get(name, Why(name, "no_room")))
                 first = name if first is None else first
@@ -232,7 +246,7 @@ class Round:
             known = {job.job_id for job in others}
             others = [j for j in self.sorted(self.rule.behind, self.queue) if j.job_id in known]
         for job in others:
-            if not self.fits_now(job):
+            if not self.within(job) or not self.fits_now(job):
                 continue
             choices = [self.chosen(job, self.free())]
             if self.now + self.predicted[job.job_id] > shadow:
@@ -301,7 +315,7 @@ class Round:
     def reserve_for_all(self, waiting: Sequence[Job]) -> None:
         """List scheduling with reservations, up to a depth."""
         for job in waiting:
-            if self.start_beside(job):
+            if not self.within(job) or self.start_beside(job):
                 continue
             within = self.rule.depth is None or len(self.kept) < self.rule.depth
             other = self.in_the_way(job, list(self.kept))

@@ -17,7 +17,7 @@ class SlurmRound(Round):
         """Return the starts."""
         failed = set()
         for job in self.in_turn()[: params.default_queue_depth]:
-            if job.partition in failed:
+            if job.partition in failed or not self.within(job):
                 continue
             if self.fits_now(job):
                 self.start(job)
@@ -37,6 +37,8 @@ class SlurmRound(Round):
         for job in waiting:
             if len(tested) == params.bf_max_job_test:
                 break
+            if not self.within(job):
+                continue
             known = params.bf_max_job_user and job.user is not None
             if known and users.count(job.user) >= params.bf_max_job_user:
                 continue
@@ -50,7 +52,7 @@ class SlurmRound(Round):
             return
         self.look_ahead([*(held.job for held in self.started), *tested])
         for job in tested:
-            if self.start_beside(job):
+            if not self.within(job) or self.start_beside(job):
                 continue
             self.reserve(job, self.now)
             if self.kept[job.job_id].start > self.now + params.bf_window:
@@ -81,7 +83,7 @@ class SlurmReplay(Replay):
         if not able:
             return [], []
         seen = [held._replace(end=max(held.end, self.now + 1)) for held in self.running]
-        asked = Asked(self.now, able, seen, self.predicted, service)
+        asked = Asked(self.now, able, seen, self.predicted, service, self.may_start)
         due = self.now if self.last is None else self.last + self.params.bf_interval
         backfills = due <= self.now
         started = SlurmRound(self.system, self.rule, asked).hold_slurm(

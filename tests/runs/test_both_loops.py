@@ -241,7 +241,7 @@ def test_jobs_that_are_refused(tmp_path: Path) -> None:
     check_equal(compiled, python)
     assert main(["verify", str(compiled)]) == 0
     counts = json.loads((compiled / "summary.json").read_text())["jobs"]["rejected_by"]
-    assert set(counts) == {"larger_than_partition", "over_nodes_per_user"}
+    assert set(counts) == {"larger_than_partition", "over_limit"}
     replayed = hpcsched.replay(hpcsched.load_scenario(linked_log(tmp_path), changed))
     assert replayed.in_python == ()
     assert replayed.jobs["start_time"].null_count == 0

@@ -73,7 +73,7 @@ def test_partitions_that_claim_by_name(tmp_path: Path) -> None:
     assert {row["job_id"]: row["rejected_by"] for row in rows_left if row["rejected_by"]} == {
         3: "over_partition_time",
         4: "larger_than_partition",
-        7: "over_nodes_per_user",
+        7: "over_limit",
         8: "no_partition",
     }
     report = audited(tmp_path / "run")
@@ -93,7 +93,7 @@ def test_every_job_is_accounted_for(site: Scenario, tmp_path: Path) -> None:
     assert jobs["rejected_by"] == {
         "larger_than_partition": 1,
         "no_partition": 1,
-        "over_nodes_per_user": 1,
+        "over_limit": 1,
         "over_partition_time": 1,
     }
     assert (jobs["submitted"], jobs["completed"], jobs["rejected"]) == (9, 5, 4)
@@ -114,10 +114,6 @@ def _start_beside(rows: Rows) -> None:
 
 def _leave_group(rows: Rows) -> None:
     _row(rows, 1).update(nodes=[3])
-
-
-def _spread(rows: Rows) -> None:
-    _row(rows, 5).update(nodes=[1, 2], node_units=[1, 1])
 
 
 def _not_refused(rows: Rows) -> None:
@@ -149,9 +145,8 @@ def _row(rows: Rows, job_id: int) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (_start_beside, "partition short: running_jobs_per_user: second 20, user 7: expected at"),
+        (_start_beside, "second 20: partition short: MaxJobsPerUser=1: expected at most 1"),
         (_leave_group, "job 1: partition short: expected a node of thin, found fat-0"),
-        (_spread, "partition long: nodes_per_user: second 20, user 8: expected at most 2, found 3"),
         (_not_refused, "job 3: rejected_by: expected over_partition_time, found nothing"),
         (_refused, "job 9: rejected_by: expected nothing, found no_partition"),
         (_refused_by_the_dispatcher, "job 8: rejected_by: expected no_partition, found dispatcher"),

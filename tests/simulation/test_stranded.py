@@ -39,7 +39,7 @@ def test_three_jobs_are_named(count: int, more: str) -> None:
         (
             {"user": 7},
             {"partitions": Partitions((Partition("one", limits=per_user(jobs=1)),))},
-            "partition one: running_jobs_per_user 1",
+            "partition one: MaxJobsPerUser=1",
         ),
     ],
 )

@@ -26,7 +26,8 @@ void make_batch(Batch* self, const Row& number, const Row& submit_time, const Ro
                 const Row& shape, const Array2<const int64_t>& keys,
                 const Array2<const int64_t>& behind_keys, const Array<const bool>& watched,
                 const Row& refused, const Array2<const int64_t>& draws,
-                const Array2<const int64_t>& owners, bool is_predicted, bool last)
+                const Array2<const int64_t>& owners, const Row& limits, bool is_predicted,
+                bool last)
 {
     new (self) Batch{
         .number = Column<int64_t>(view_of(number)),
@@ -44,6 +45,7 @@ void make_batch(Batch* self, const Row& number, const Row& submit_time, const Ro
         .refused = Column<int64_t>(view_of(refused)),
         .draws = Table<int64_t>(matrix_of(draws)),
         .owners = Table<int64_t>(matrix_of(owners)),
+        .limits = Column<int64_t>(view_of(limits)),
     };
 }
 
@@ -145,6 +147,8 @@ draws
     Draws on shared resources that do not depend on nodes, `[B, P]`.
 owners
     User and partition, -1 if unknown, `[B, 2]`; see `State.needs_owners`.
+limits
+    Set of limits, -1 if a job has none, `[B]`; empty without limits.
 is_predicted
     Whether predictions are known; otherwise they are asked for at submission.
 last
@@ -152,7 +156,8 @@ last
 )")
         .def("__init__", &make_batch, nb::kw_only(), "number"_a, "submit_time"_a, "run_time"_a,
              "predicted"_a, "requested_time"_a, "units"_a, "shape"_a, "keys"_a, "behind_keys"_a,
-             "watched"_a, "refused"_a, "draws"_a, "owners"_a, "is_predicted"_a, "last"_a);
+             "watched"_a, "refused"_a, "draws"_a, "owners"_a, "limits"_a, "is_predicted"_a,
+             "last"_a);
     nb::class_<Hooks>(core, "Hooks", R"(What a replay asks of Python where it is needed.
 
 Parameters

@@ -101,7 +101,15 @@ void bind_choices(nb::module_& core)
         .value("BEYOND_DEPTH", Reason::beyond_depth)
         .value("SHORT_OF_SHARED", Reason::short_of_shared)
         .value("BEYOND_QUEUE_DEPTH", Reason::beyond_queue_depth)
-        .value("HELD", Reason::held);
+        .value("HELD", Reason::held)
+        .value("LIMIT", Reason::limit);
+    nb::enum_<Counted>(core, "Counted", "What a limit counts of running jobs.")
+        .value("AMOUNT", Counted::amount)
+        .value("NODES", Counted::nodes)
+        .value("REMAINING", Counted::remaining, "Amounts times the time that may still be taken.")
+        .value("COMMITTED", Counted::committed, "Amounts times the time of all jobs so far, at most.");
+    nb::class_<Limits>(core, "Limits", "Limits of groups of jobs, and what counts against them.")
+        .def(nb::init<>());
     nb::class_<Choices>(core, "Choices", R"(Rule, allocator and options.
 
 Parameters
@@ -266,6 +274,30 @@ void add_shapes(State& state, const Array2<const int64_t>& asked,
     state.counters.stale = true;
 }
 
+void add_counters(State& state, const std::vector<std::tuple<Counted, int64_t, double>>& counters)
+{
+    Limits& limits = state.limits;
+    for (const auto& [counted, resource, before] : counters) {
+        Limits::Counter& counter =
+            limits.counters.emplace_back(Limits::Counter{counted, resource, before, before});
+        if (counted == Counted::nodes) counter.jobs_on = Column<int64_t>(state.node_count());
+        limits.any_over_time |= counter.is_of_time();
+    }
+}
+
+void add_limits(State& state, const Numbers& counters,
+                const std::vector<std::pair<int64_t, double>>& bounds)
+{
+    Limits& limits = state.limits;
+    limits.any = true;
+    Numbers numbers;
+    for (const auto& [counter, most] : bounds) {
+        numbers.push_back(static_cast<int64_t>(limits.bounds.size()));
+        limits.bounds.push_back({counter, most});
+    }
+    limits.sets.push_back({counters, numbers});
+}
+
 NewArray<int64_t> jobs(State& state, std::string_view name, const Array<const int64_t>& rows)
 {
     Column<int64_t> values;
@@ -331,6 +363,8 @@ holds_jobs
     Whether Python holds jobs back.
 plans_past_outages
     Whether rounds are shown jobs that wait for the end of announced outages.
+shows_startable
+    Whether only jobs are shown that may all start together by their limits.
 )");
     state
         .def(
@@ -338,15 +372,17 @@ plans_past_outages
             [](State* self, const Array2<const int64_t>& capacity,
                const Array<const int64_t>& first_slot, const Choices& choices, int64_t keys,
                int64_t behind_keys, bool by_python, bool takes_time, bool follows, bool tells,
-               bool holds_jobs, bool plans_past_outages) {
+               bool holds_jobs, bool plans_past_outages,
+               bool shows_startable) {
                 new (self) State(matrix_of(capacity), view_of(first_slot), choices,
-                                 {by_python, takes_time, follows, tells, holds_jobs, plans_past_outages},
+                                 {by_python, takes_time, follows, tells, holds_jobs, plans_past_outages,
+                                  shows_startable},
                                  keys, behind_keys);
             },
             "capacity"_a, "first_slot"_a, "choices"_a, nb::kw_only(), "keys"_a = 0,
             "behind_keys"_a = 0, "by_python"_a = false, "takes_time"_a = false,
             "follows"_a = false, "tells"_a = false, "holds_jobs"_a = false,
-            "plans_past_outages"_a = false)
+            "plans_past_outages"_a = false, "shows_startable"_a = false)
         .def("copy", &copy_of, "Return a copy.")
         .def(
             "__deepcopy__", [](const State& self, nb::handle) { return copy_of(self); }, "memo"_a)
@@ -401,6 +437,25 @@ kind
 may_use
     Nodes that a job may use, `[S, N]`; empty without outages.
 )")
+        .def("add_counters", &add_counters, "counters"_a,
+             R"(Append counters of what groups of running jobs hold.
+
+Parameters
+----------
+counters
+    What each counts, its resource type or -1 for 1 a job, and what was counted before the replay.
+)")
+        .def("add_limits", &add_limits, "counters"_a, "bounds"_a,
+             R"(Append a set of limits.
+
+Parameters
+----------
+counters
+    Counters in which jobs with these limits count.
+bounds
+    Counters that they must keep to, with their maximum; all bounds are numbered in turn.
+)")
+        .def_rw("limits", &State::limits, "Limits, and what counts against them now.")
         .def("jobs", &jobs, "name"_a, "rows"_a, "Return a number of each of some jobs.")
         .def("set_jobs", &set_jobs, "name"_a, "rows"_a, "values"_a, "Set a number of some jobs.")
         .def_prop_ro(
@@ -410,9 +465,10 @@ may_use
             "held",
             [](const State& self, int64_t row) {
                 const int64_t held = self.jobs[row].held;
-                return std::pair((held & held_by_outages) != 0, (held & held_by_others) != 0);
+                return std::tuple((held & held_by_outages) != 0, (held & held_by_others) != 0,
+                                  (held & held_by_limits) != 0);
             },
-            "row"_a, "Return whether outages, or Python, hold a job back.")
+            "row"_a, "Return whether outages, Python, or limits hold a job back.")
         .def("places", &places, "row"_a, "Return a job's nodes with units, where it is placed node by node.")
         .def_prop_ro(
             "queue",

@@ -58,7 +58,8 @@ enum class Allocator {
     hybrid,
 };
 
-/// Why a job waits. With `short_of_shared`, `Job::other` is the number of the shared resource.
+/// Why a job waits. With `short_of_shared`, `Job::other` is the number of the shared resource, with
+/// `limit` that of the limit.
 enum class Reason : int64_t {
     no_room,
     reserved_for,
@@ -67,7 +68,12 @@ enum class Reason : int64_t {
     short_of_shared,
     beyond_queue_depth,
     held,
+    limit,
 };
+
+/// What a limit counts of the running jobs of a group: amounts, nodes, the amounts times the time
+/// that the jobs may still take, or times what they have taken or may take, ended jobs included.
+enum class Counted { amount, nodes, remaining, committed };
 
 /// Correction of predictions that have run out; Python computes those that are `asked_for`.
 enum class Correction { one_second, doubling, to_requested_time, asked_for };
@@ -109,5 +115,6 @@ enum class EventKind : int64_t {
 /// Causes that hold a job back, one bit each.
 constexpr int64_t held_by_outages = 1;
 constexpr int64_t held_by_others = 2;
+constexpr int64_t held_by_limits = 4;
 
 }  // namespace hpcsched

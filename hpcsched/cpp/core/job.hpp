@@ -35,6 +35,7 @@ struct Job {
     int64_t reserved;  // start of the reservation that is kept from round to round
     int64_t made_after;  // rows of the next and the previous reservation of a round
     int64_t made_before;
+    int64_t limits;  // set of limits; none: -1
 };
 
 /// A stretch of a job's places: an interval of slots, or units on a node.

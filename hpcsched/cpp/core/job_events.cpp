@@ -4,6 +4,7 @@
 
 #include "core/fit_counts.hpp"
 #include "core/heap.hpp"
+#include "core/limits.hpp"
 #include "core/places.hpp"
 #include "core/queue_order.hpp"
 #include "core/shared_resources.hpp"
@@ -132,6 +133,7 @@ int64_t submit(State& state, int64_t k)
     raise_keys(state.keys.row(row), state.choices.key_powers, job.expected);
     raise_keys(state.behind_keys.row(row), state.choices.behind_key_powers, job.expected);
     store_draw(state, k, row);
+    job.limits = batch.limits.size() == 0 ? none : batch.limits[k];
     ++counters.submitted;
     join_queue(state, row);
     // Beside outages the next round counts the units that fit.
@@ -164,6 +166,7 @@ void begin(State& state, int64_t row, int64_t cell)
     // Real ends are a heap, since only the first matters; planned ends are sorted for rules.
     push(row, count, state.ends, by_end(state));
     switch_draw(state, row, 1);
+    switch_usage(state, row, 1);
     if (state.priority) state.priority->note_start(PriorityTerms::of(state.keys.row(row)), now);
     if (state.behind_priority)
         state.behind_priority->note_start(PriorityTerms::of(state.behind_keys.row(row)), now);
@@ -263,6 +266,7 @@ void stop_running(State& state, int64_t row)
     std::copy(running + place + 1, running + counters.running, running + place);
     --counters.running;
     switch_draw(state, row, -1);
+    switch_usage(state, row, -1);
     add_amounts(state, state.running_amounts, -state.jobs[row].units, state.jobs[row].shape);
 }
 

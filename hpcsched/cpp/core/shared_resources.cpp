@@ -13,7 +13,7 @@ Numbers most_draw(const State& state, int64_t row)
 {
     const SharedResources& shared = state.shared;
     const Job& job = state.jobs[row];
-    const int64_t nodes = std::min(job.units, shared.nodes[job.later]);
+    const int64_t nodes = std::min(job.units, state.shapes.nodes[job.later]);
     Numbers draw;
     for (int64_t p = 0; p < shared.count(); ++p)
         draw.push_back(shared.own(row, p) + nodes * shared.node[p]);
@@ -138,14 +138,6 @@ void store_draw(State& state, int64_t k, int64_t row)
     SharedResources& shared = state.shared;
     if (!shared.any) return;
     for (int64_t p = 0; p < shared.count(); ++p) shared.own(row, p) = state.batch->draws(k, p);
-}
-
-void count_nodes(State& state)
-{
-    if (!state.shared.any) return;
-    const View<int64_t> on_idle = state.shapes.on_idle.row(state.shapes.count() - 1);
-    state.shared.nodes.add(
-        std::count_if(on_idle.begin(), on_idle.end(), [](int64_t units) { return units != 0; }));
 }
 
 void switch_draw(State& state, int64_t row, int64_t sign)
@@ -310,7 +302,7 @@ bool draws_less(const State& state, int64_t row)
     int64_t nodes = 0;
     for (int64_t cell = job.cell; cell != none; cell = state.cells[cell].next)
         nodes += shared.jobs_on[state.cells[cell].node] == 1;
-    return nodes < std::min(job.units, shared.nodes[job.later]);
+    return nodes < std::min(job.units, state.shapes.nodes[job.later]);
 }
 
 bool leaves_shared_to(State& state, int64_t head, int64_t time, int64_t row)

@@ -24,9 +24,6 @@ int64_t earlier_offer(State& state, int64_t event);
 /// Store the draw of job `k` of the batch that does not depend on its nodes.
 void store_draw(State& state, int64_t k, int64_t row);
 
-/// Count the idle nodes that can hold a unit of the last shape.
-void count_nodes(State& state);
-
 /// Add the draw of a job that starts (sign 1), or subtract that of one that ends (-1).
 void switch_draw(State& state, int64_t row, int64_t sign);
 

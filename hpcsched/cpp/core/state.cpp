@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/shared_resources.hpp"
 
 namespace hpcsched {
 
@@ -95,7 +94,7 @@ void add_shape(State& state, const UnitRequest& request, bool uncountable)
     shapes.uncountable.add(uncountable);
     shapes.fitting.add(0);
     shapes.waiting.add(0);
-    count_nodes(state);
+    shapes.nodes.add(std::ranges::count_if(request.on_idle, [](int64_t units) { return units != 0; }));
 }
 
 void keep_shapes(State& state, int64_t count)
@@ -104,8 +103,8 @@ void keep_shapes(State& state, int64_t count)
     for (Table<int64_t>* table : {&shapes.asked, &shapes.on_idle})
         table->resize(count);
     for (Column<Flag>* column : {&shapes.exclusive, &shapes.uncountable}) column->resize(count);
-    for (Column<int64_t>* column : {&shapes.fitting, &shapes.waiting}) column->resize(count);
-    if (state.shared.any) state.shared.nodes.resize(count);
+    for (Column<int64_t>* column : {&shapes.fitting, &shapes.waiting, &shapes.nodes})
+        column->resize(count);
     Outages& outages = state.outages;
     if (!outages.any) return;
     outages.may_use.resize(count);

@@ -65,6 +65,7 @@ struct Manner {
     bool tells = false;  // observers are told of each instant
     bool holds_jobs = false;  // Python holds jobs back
     bool plans_past_outages = false;  // jobs are shown that wait for the end of announced outages
+    bool shows_startable = false;  // only jobs that may all start together, by their limits
 };
 
 /// Capacity of each node, `[N, R]`, and of all, `[R]`.
@@ -87,6 +88,7 @@ struct Shapes {
     Column<Flag> uncountable;  // cannot be planned by number
     Column<int64_t> fitting;  // units that fit now, of active shapes
     Column<int64_t> waiting;  // number of queued jobs
+    Column<int64_t> nodes;  // idle nodes that can hold a unit
     Column<int64_t> active;  // those of queued jobs
 
     int64_t count() const { return asked.rows(); }
@@ -135,7 +137,6 @@ struct SharedResources {
     int64_t settled = 0;  // from here on all periods are equal
     Table<int64_t> own;  // draw of the job of a row wherever it runs
     Column<int64_t> node;  // draw of a node that is on
-    Column<int64_t> nodes;  // idle nodes that can hold a unit of a shape, [S]
     Column<int64_t> drawn;
     Column<int64_t> jobs_on;  // number of jobs on each node
     Column<int64_t> on_until;  // until when each node is on in the plans of a round
@@ -152,6 +153,41 @@ struct SharedResources {
         int64_t merged_until = 0;
         int64_t last = 0;  // end of the last job
     } steps;
+};
+
+/// Limits of groups of jobs; see core/limits.hpp. Amounts are exact up to 2^53.
+struct Limits {
+    /// What a group of jobs holds.
+    struct Counter {
+        Counted counted;
+        int64_t resource;  // none: 1 for each job
+        double ended = 0.0;  // part of ended jobs
+        double value = 0.0;
+        Column<int64_t> jobs_on = {};  // number of the group's jobs on each node, where nodes count
+
+        bool is_of_time() const
+        {
+            return counted == Counted::remaining || counted == Counted::committed;
+        }
+    };
+
+    struct Bound {
+        int64_t counter;
+        double most;
+    };
+
+    /// Counters in which a job counts, and bounds that it must keep to.
+    struct Set {
+        Numbers counters;
+        Numbers bounds;
+    };
+
+    bool any = false;
+    bool any_over_time = false;
+    int64_t release = never;  // when a held job may be within its limits even without an event
+    std::vector<Counter> counters;
+    std::vector<Bound> bounds;
+    std::vector<Set> sets;
 };
 
 /// Jobs in order of submission.
@@ -171,6 +207,7 @@ struct Batch {
     Column<int64_t> refused;  // cause of the refusal, -1 without one; empty if none is
     Table<int64_t> draws;
     Table<int64_t> owners;
+    Column<int64_t> limits;  // set of limits, none: -1; empty without limits
 };
 
 /// Nodes of jobs, one job after another.
@@ -270,6 +307,7 @@ struct State {
     Followed followed;
     Flight flight;
     SharedResources shared;
+    Limits limits;
     std::shared_ptr<Batch> batch = std::make_shared<Batch>();  // copies of a state share it
     Output output;
     Sought sought;

@@ -5,6 +5,7 @@
 
 #include "core/estimated_ends.hpp"
 #include "core/job_events.hpp"
+#include "core/limits.hpp"
 #include "core/queue_order.hpp"
 #include "core/shared_resources.hpp"
 #include "replay/holding.hpp"
@@ -84,6 +85,7 @@ int64_t Loop::next_instant()
     if (counters_.queued != 0 && counters_.call_again != never)
         event = std::min(event, std::max(counters_.call_again, counters_.now + 1));
     event = earlier_change(state_, earlier_release(state_, event));
+    event = earlier_limit(state_, event);
     return earlier_offer(state_, event);
 }
 
@@ -224,6 +226,7 @@ void Loop::pass_round()
         counters_.release = release;
         counters_.changed = false;
     }
+    hold_limited(state_);
     const Choices& choices = state_.choices;
     const bool any_shown = counters_.queued > counters_.held_back;
     if (any_shown && choices.correction == Correction::asked_for) correct();
@@ -285,6 +288,9 @@ Pause Loop::run()
                     counters_.release = release;
                     counters_.changed = true;
                 }
+                // Jobs that were shown may have left more to the others than they might have taken.
+                if (state_.manner.shows_startable) counters_.ended_any |= hold_limited(state_);
+                find_limit_release(state_);
                 counters_.phase = Phase::zero_ends;
                 break;
             case Phase::zero_ends:

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/limits.hpp"
 #include "rules/backfill.hpp"
 #include "rules/round_plan.hpp"
 #include "rules/starts.hpp"
@@ -53,6 +54,7 @@ void backfill_by_count(State& state, int64_t at, Numbers candidates, bool explai
         Job& job = jobs[row];
         if (!candidates.empty() && candidates.back() == at) candidates.pop_back();
         ++at;
+        if (!is_tried(state, row)) continue;
         const int64_t step = steps.steps_within(now + job.predicted, job.units);
         const bool within = state.choices.depth < 0 || reservations < state.choices.depth;
         if (explains && step == 0) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/limits.hpp"
 #include "core/shared_resources.hpp"
 #include "rules/backfill.hpp"
 #include "rules/node_plan.hpp"
@@ -136,6 +137,7 @@ void NodeReservations::run(int64_t at, Numbers candidates)
         const int64_t row = queue[at];
         if (!candidates.empty() && candidates.back() == at) candidates.pop_back();
         ++at;
+        if (!is_tried(state_, row)) continue;
         const bool within = depth < 0 || static_cast<int64_t>(reserved_.size()) < depth;
         if (starts_now(row)) {
             start_where_placed(state_, row, start_in_profile(state_, row, profile_));

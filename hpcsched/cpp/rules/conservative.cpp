@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/limits.hpp"
 #include "core/shared_resources.hpp"
 #include "rules/announced_outages.hpp"
 #include "rules/reservations.hpp"
@@ -76,7 +77,7 @@ void Round::hold_round(bool freed)
         again = false;
         bool left_room = false;
         for (const int64_t row : queue()) {
-            if (jobs[row].waits == 0 || !may_fit(row)) continue;
+            if (!is_tried(state_, row) || !may_fit(row)) continue;
             const int64_t reserved = jobs[row].reserved;
             if (start(row)) {
                 again = true;

@@ -7,6 +7,7 @@
 #include "core/estimated_ends.hpp"
 #include "core/fit_counts.hpp"
 #include "core/job_events.hpp"
+#include "core/limits.hpp"
 #include "core/shared_resources.hpp"
 #include "rules/announced_outages.hpp"
 #include "rules/starts.hpp"
@@ -107,7 +108,7 @@ void NodeBackfill::run(int64_t next)
     for (int64_t k = next; k < state_.counters.queued; ++k) {
         const int64_t row = queue[k];
         Job& job = state_.jobs[row];
-        if (job.waits == 0 || row == head_ || !fits_now(state_, row)) continue;
+        if (row == head_ || !is_tried(state_, row) || !fits_now(state_, row)) continue;
         const bool is_long = state_.now() + job.predicted > time;
         if (is_long && is_refused(job)) {
             note_reserved_for(job, head_);
@@ -285,7 +286,8 @@ void easy_by_count(State& state, int64_t at, int64_t next)
         const int64_t row = queue[k];
         Job& job = state.jobs[row];
         // In an own backfill order the head job and started jobs come up again.
-        if (job.units > state.counters.free_slots || job.waits == 0 || row == head_row) continue;
+        if (job.units > state.counters.free_slots || row == head_row || !is_tried(state, row))
+            continue;
         if (state.now() + job.predicted > time) {
             if (job.units > spare) {
                 note_reserved_for(job, head_row);

@@ -1,5 +1,6 @@
 #include "rules/round.hpp"
 
+#include "core/limits.hpp"
 #include "core/queue_order.hpp"
 #include "core/shared_resources.hpp"
 #include "rules/announced_outages.hpp"
@@ -72,8 +73,16 @@ Numbers find_candidates(State& state, int64_t from)
 {
     Numbers candidates;
     for (int64_t k = from; k < state.counters.queued; ++k)
-        if (fits_now(state, state.queue[k])) candidates.push_back(k);
+        if (is_tried(state, state.queue[k]) && fits_now(state, state.queue[k]))
+            candidates.push_back(k);
     return candidates;
+}
+
+/// Note the jobs that the starts of a round have brought beyond a limit.
+void note_limits(State& state)
+{
+    for (const int64_t row : state.queue.first(state.counters.queued))
+        if (state.jobs[row].waits != 0 && !is_tried(state, row)) note_limit(state, row);
 }
 
 }  // namespace
@@ -97,6 +106,7 @@ void hold_round(State& state, bool explains)
         keep_promises(state, explains);
     else
         plan_anew(state, explains);
+    if (explains && state.limits.any) note_limits(state);
 }
 
 }  // namespace hpcsched

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/job_events.hpp"
+#include "core/limits.hpp"
 #include "core/queue_order.hpp"
 #include "core/shared_resources.hpp"
 #include "rules/announced_outages.hpp"
@@ -25,6 +26,7 @@ void hold_main_round(State& state, bool explains)
             job.why = Reason::beyond_queue_depth;
             continue;
         }
+        if (!is_tried(state, row)) continue;
         const auto first = std::ranges::find_if(
             blocking, [&](int64_t other) { return state.owners(other, 1) == partition; });
         if (first != blocking.end()) {
@@ -47,7 +49,7 @@ Numbers tested_jobs(const State& state)
     Numbers tested;
     for (const int64_t row : state.queue.first(state.counters.queued)) {
         if (static_cast<int64_t>(tested.size()) == settings.most_tested) break;
-        if (state.jobs[row].waits == 0) continue;
+        if (!is_tried(state, row)) continue;
         const int64_t user = state.owners(row, 0);
         const auto of_user = std::ranges::count_if(
             tested, [&](int64_t other) { return state.owners(other, 0) == user; });

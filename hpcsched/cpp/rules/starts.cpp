@@ -3,6 +3,7 @@
 #include "core/allocators.hpp"
 #include "core/fit_counts.hpp"
 #include "core/job_events.hpp"
+#include "core/limits.hpp"
 #include "core/places.hpp"
 #include "core/shared_resources.hpp"
 
@@ -33,7 +34,8 @@ int64_t first_that_fits(State& state, int64_t from)
     const int64_t count = state.counters.queued;
     // The usual round of a full system: nothing is free, whatever waits.
     if (!state.by_node && state.counters.free_slots == 0) return count;
-    while (from < count && !fits_now(state, state.queue[from])) ++from;
+    const auto starts = [&](int64_t row) { return is_tried(state, row) && fits_now(state, row); };
+    while (from < count && !starts(state.queue[from])) ++from;
     return from;
 }
 
@@ -78,7 +80,7 @@ int64_t start_in_order(State& state)
     while (place < count) {
         const int64_t row = state.queue[place];
         const Job& job = state.jobs[row];
-        if (job.waits != 0 && (!chosen || job.promise != never)) {
+        if (is_tried(state, row) && (!chosen || job.promise != never)) {
             if (!fits_now(state, row)) return place;
             start(state, row);
         }

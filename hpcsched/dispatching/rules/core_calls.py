@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hpcsched import _core
-from hpcsched._core import NEVER, Choices, Rule
+from hpcsched._core import NEVER, Choices, Limits, Rule
 from hpcsched.dispatching.allocator import Allocator, Room, placed_by
 from hpcsched.dispatching.core_state import OwnDraws, RequestShapes, announce, new_state, numbers
 from hpcsched.dispatching.decision import Start
@@ -41,6 +41,7 @@ class ProblemState:
     def __init__(self, rule: Rule, allocator: Allocator, **options: Any) -> None:
         self._rule, self._allocator, self._options = rule, allocator, options
         self._system: System | None = None
+        self._limited = False
         self._numbers: dict[ShapeKey, int] = {}
 
     def _begin(self, system: System) -> None:
@@ -99,6 +100,12 @@ class ProblemState:
             self.set_jobs("later", shapes[len(requests) :].tolist())
         if problem.system.shared_resources:
             self.state.fill_draws(self._own_draws.of(requests))
+        if problem.limits is not None or self._limited:
+            self._limited = problem.limits is not None
+            self.state.limits = Limits() if problem.limits is None else problem.limits.core
+        if problem.limits is not None:
+            self.set_jobs("limits", [problem.limits.sets[job.job_id] for job in order])
+            self.set_jobs("requested_time", [job.job.requested_time for job in order])
 
     def _shapes_of(self, requests: Sequence[Request]) -> IntArray:
         """Return the shapes of requests; those that are new are added."""

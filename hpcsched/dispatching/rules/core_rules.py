@@ -41,6 +41,7 @@ _KINDS: dict[int, ReasonKind] = {
     WaitReason.SHORT_OF_SHARED: "no_room",
     WaitReason.BEYOND_QUEUE_DEPTH: "beyond_depth",
     WaitReason.HELD: "not_planned",
+    WaitReason.LIMIT: "limit",
 }
 
 Option = Literal["strict", "greedy", "backfill", "committed", "committed-backfill"]
@@ -444,11 +445,13 @@ def _reasons(filled: ProblemState, rule: Rule) -> tuple[Reason, ...]:
                 details.append("default_queue_depth")
             elif why == WaitReason.HELD:
                 details.append("it would hold up the others by more than it has waited")
+            elif why == WaitReason.LIMIT and filled.problem.limits is not None:
+                details.append(filled.problem.limits.words[other])
             elif other != -1:
                 name = order[other].job_id
-            if reports_promises and time > promise:
+            if reports_promises and time > promise and why != WaitReason.LIMIT:
                 details.append(f"at first promised for {promise} s")
-            planned = None if time in (-1, NEVER) else time
+            planned = None if time in (-1, NEVER) or why == WaitReason.LIMIT else time
             reasons.append(Reason(job.job_id, _KINDS[why], name, planned, "; ".join(details)))
             if head is None:
                 head = job.job_id

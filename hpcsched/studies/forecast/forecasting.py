@@ -22,7 +22,7 @@ from hpcsched.scenario.faults import sentence
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_branches import LaterJobs, ReplayBranch, branches
-from hpcsched.simulation.replay_eligibility import Limits
+from hpcsched.simulation.replay_limits import ReplayLimits
 from hpcsched.system.space import idle_room
 from hpcsched.system.system import IntArray, Request, System
 from hpcsched.workload.job import Job, TracedJob
@@ -530,7 +530,7 @@ def job_supposed(
     )
     job = Job(number, now, request, supposed.time, supposed.user)
     if partitions:
-        job, refused_by = Limits(partitions, system).admit(job)
+        job, refused_by = ReplayLimits(system, partitions).admit(job)
         if refused_by is not None:
             raise InputError(Finding("refused", f"the job is refused: {refused_by}", key="--if"))
     if idle_room(system, job.request).units < job.units:
