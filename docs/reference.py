@@ -70,7 +70,10 @@ def make_tables() -> dict[str, str]:
         name: scenario.model_fields[name].annotation for name in ("system", "simulation", "metrics")
     }
     (partition, _) = get_args(scenario.model_fields["partitions"].annotation)
-    (outages, _) = get_args(scenario.model_fields["outages"].annotation)
+    optional = {
+        name: get_args(scenario.model_fields[name].annotation)[0]
+        for name in ("outages", "preempt", "checkpoint")
+    }
     return {
         "scenario": keys_of(scenario, deep=False),
         "experiment": keys_of(ExperimentDeclaration, deep=False),
@@ -79,7 +82,7 @@ def make_tables() -> dict[str, str]:
         "qos": keys_of(QosDeclaration, "qos.*.", deep=False),
         "accounts": keys_of(AccountDeclaration, "accounts.*.", deep=False),
         "limits": keys_of(LimitsDeclaration, "limits."),
-        "outages": keys_of(outages, "outages."),
+        **{name: keys_of(model, f"{name}.") for name, model in optional.items()},
         **{kind: plugin_tables(registry, kind) for kind in PLUGIN_KINDS},
         "commands": command_sections(),
         "command-list": command_list(),

@@ -436,6 +436,32 @@ class State:
             Whether jobs that lose a node are put back into the queue.
         """
 
+    def set_preemption(self, may_preempt: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)], classes: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], released: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], by_order: bool, youngest_first: bool) -> None:
+        """
+        Set which jobs preempt others, and how.
+
+        Parameters
+        ----------
+        may_preempt
+            Whether jobs of a class preempt those of another, `[C, C]`.
+        classes
+            Mode (0 off, 1 requeue, 2 cancel, 3 suspend), exempt time, grace time and priority, `[C, 4]`.
+        released
+            Resource types that suspended jobs do not keep, `[R]`.
+        by_order
+            Whether jobs preempt those that come later in the order of the queue, whatever their class.
+        """
+
+    def set_checkpoints(self, every: int, cost: int, restart: int) -> None:
+        """Set the checkpoints of jobs, in seconds."""
+
+    @property
+    def ranks(self) -> bool:
+        """Whether jobs differ in rank."""
+
+    @ranks.setter
+    def ranks(self, arg: bool, /) -> None: ...
+
     def set_shared_resources(self, capacity: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], at: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], offer: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], every: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], period: int, settled: int, node: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rounds: int) -> None:
         """
         Set the shared resources, `[P]`.
@@ -726,7 +752,7 @@ class State:
         Returns
         -------
         tuple
-            Jobs that have left, `[J, 8]`; nodes and units of their places; lost attempts, `[I, 8]`; nodes
+            Jobs that have left, `[J, 11]`; nodes and units of their places; lost attempts, `[I, 11]`; nodes
             and units of theirs; rounds, `[K, 8]`; their waiting, free and idle amounts, `[K, 3R]`; decision
             times, `[K]`; levels of shared resources with their times, `[L, 1 + P]`.
         """
@@ -740,7 +766,7 @@ class State:
         """Drop what was written after the last instant."""
 
     def left_since(self, first: int) -> NDArray[numpy.int64]:
-        """Return the jobs that have left from one on, `[J, 8]`."""
+        """Return the jobs that have left from one on, `[J, 11]`."""
 
     def round_record(self, k: int) -> tuple[int, int, int, int, int, int, int, int, list[int], float]:
         """Return the numbers of a round, its amounts, and its decision time."""
@@ -862,13 +888,15 @@ class Batch:
         User and partition, -1 if unknown, `[B, 2]`; see `State.needs_owners`.
     limits
         Set of limits, -1 if a job has none, `[B]`; empty without limits.
+    precedence
+        Rank and class in preemption, `[B, 2]`; empty: all jobs are alike.
     is_predicted
         Whether predictions are known; otherwise they are asked for at submission.
     last
         Whether no other batch follows.
     """
 
-    def __init__(self, *, number: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], submit_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], predicted: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], requested_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], shape: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], behind_keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], watched: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], refused: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], draws: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], owners: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], limits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], is_predicted: bool, last: bool) -> None: ...
+    def __init__(self, *, number: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], submit_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], predicted: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], requested_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], shape: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], behind_keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], watched: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], refused: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], draws: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], owners: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], limits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], precedence: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], is_predicted: bool, last: bool) -> None: ...
 
 class Hooks:
     """

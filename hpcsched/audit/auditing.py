@@ -202,6 +202,8 @@ def audit_directory(run: RunDirectory) -> AuditReport:
     third_party = set(parts.distributions(*deciding)) != {"hpcsched"}
     own_predictor = set(parts.distributions(predictor)) == {"hpcsched"}
     slurm_within = any(block.plugin_name == "slurm-backfill" for block in deciding)
+    interval = chosen.bf_interval if isinstance(chosen, SlurmBackfillParams) else None
+    checkpoint = scenario.checkpoint
     declared = Declared(
         name=scenario.name,
         seed=scenario.seed,
@@ -225,8 +227,8 @@ def audit_directory(run: RunDirectory) -> AuditReport:
         portfolio=() if chooser is None else chooser.labels,
         observers=frozenset(observer.plugin_name for observer in scenario.observers),
         third_party_dispatcher=third_party,
-        calls_again=third_party or slurm_within,
-        backfill_interval=chosen.bf_interval if isinstance(chosen, SlurmBackfillParams) else None,
+        calls_again=third_party or slurm_within or scenario.preempt is not None,
+        backfill_interval=interval if scenario.preempt is None else None,
     )
     at = open_run(
         run,
@@ -236,6 +238,8 @@ def audit_directory(run: RunDirectory) -> AuditReport:
         partitions=parts.partitions,
         policies=parts.policies,
         outages=parts.outages,
+        preemption=parts.preemption,
+        checkpoints=None if checkpoint is None else checkpoint.build(),
         kill_at_requested_time=scenario.simulation.kill_at_requested_time,
         predictor=predictor.plugin_name if own_predictor else "",
     )

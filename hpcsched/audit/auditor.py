@@ -6,6 +6,7 @@ from hpcsched.audit import (
     limits,
     outage_checks,
     partitions,
+    preemption_checks,
     reason_checks,
     rounds,
     shared_resource_checks,
@@ -31,6 +32,8 @@ JOB_RULES: tuple[Rule[Replayed], ...] = (
     outage_checks.losses,
     outage_checks.losses_of_jobs,
     outage_checks.lost_requests,
+    preemption_checks.preemptions,
+    preemption_checks.attempt_times,
 )
 """Rules for which jobs, attempts and the conditions of their replay are enough."""
 
@@ -43,6 +46,7 @@ RULES: tuple[Rule[AuditedRun], ...] = (
     shared_resource_checks.shared_resource_records,
     outage_checks.recorded_outages,
     outage_checks.outage_figures,
+    preemption_checks.preemption_figures,
     summary.account,
     summary.round_figures,
     rounds.round_rows,

@@ -28,6 +28,7 @@ from hpcsched.system.outages import NO_OUTAGES, DownTime, Outages, down_time, no
 from hpcsched.system.system import IntArray, System
 from hpcsched.whole_files import file_error
 from hpcsched.workload.job import FLAGS, NUMBERED, TracedJob
+from hpcsched.workload.preemption import RELEASED, Checkpoints, Preemption
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partitions
 from hpcsched.workload.site_policies import NO_POLICIES, LimitsOfJobs, SitePolicies
 from hpcsched.workload.trace_source import TraceAnswer, TraceSource, answers_of, recorded_waits
@@ -135,6 +136,8 @@ class LostColumns:
         True where the row has not as many units as nodes; its places are left out.
     node
         A null is -1, which no system has.
+    preempted_by
+        A null is -1; in `jobs.parquet` there is none.
     """
 
     job_id: IntArray
@@ -147,6 +150,10 @@ class LostColumns:
     node: IntArray
     node_units: IntArray
     requeued: BoolArray
+    run_time: IntArray
+    lost_time: IntArray
+    preempted_by: IntArray
+    suspended: BoolArray
 
     @property
     def place_row(self) -> IntArray:
@@ -171,9 +178,7 @@ class RunColumns(LostColumns):
     submit_time: IntArray
     requested_time: IntArray
     predicted_run_time: IntArray
-    run_time: IntArray
     requeues: IntArray
-    lost_time: IntArray
     exclusive: BoolArray
     one_unit_per_node: BoolArray
     demand: npt.NDArray[np.object_]
@@ -256,6 +261,8 @@ class Replayed:
     partitions: Partitions = NO_PARTITIONS
     policies: SitePolicies = NO_POLICIES
     outages: Outages = NO_OUTAGES
+    preemption: Preemption | None = None
+    checkpoints: Checkpoints | None = None
     kill_at_requested_time: bool = False
     predictor: str = ""
     partial: bool = False
@@ -312,6 +319,73 @@ class Replayed:
         return np.where(run.exclusive[:, np.newaxis], whole, self.asked)
 
     @cached_property
+    def suspended_amounts(self) -> Amounts:
+        """Amounts that each row of `lost` releases while its job is suspended, `[I, R]`."""
+        lost, types = self.lost, np.array(self.system.resource_types)
+        asked = lost.units[:, np.newaxis] * lost.unit_request
+        whole, exists = np.zeros_like(asked), self.exists(lost.node)
+        np.add.at(whole, lost.place_row[exists], self.system.capacity[lost.node[exists]])
+        held = np.where(self.exclusive_lost[:, np.newaxis], whole, asked)
+        return np.where(lost.suspended[:, np.newaxis] & (types == RELEASED), held, 0)
+
+    @cached_property
+    def exclusive_lost(self) -> BoolArray:
+        """Mask of the rows of `lost` of exclusive jobs, `[I]`."""
+        found = np.zeros(len(self.lost.job_id), dtype=np.bool_)
+        rows, of = match(self.trace.job_id, self.lost.job_id)
+        found[rows] = self.trace.exclusive[of]
+        return found
+
+    def suspended_within(self, of: LostColumns, rows: IntArray) -> IntArray:
+        """Return the seconds in which the attempts of some rows were suspended, `[J]`."""
+        lost, found = self.lost, np.zeros(len(rows), dtype=np.int64)
+        spans: dict[int, list[tuple[int, int]]] = {}
+        for k in np.flatnonzero(lost.suspended).tolist():
+            span = int(lost.start_time[k]), int(lost.end_time[k])
+            spans.setdefault(int(lost.job_id[k]), []).append(span)
+        for k in np.flatnonzero(np.isin(of.job_id[rows], list(spans))).tolist():
+            start, end = of.start_time[rows[k]], of.end_time[rows[k]]
+            inside = spans[int(of.job_id[rows[k]])]
+            found[k] = sum(b - a for a, b in inside if start <= a and b <= end)
+        return found
+
+    @cached_property
+    def saved_in(self) -> dict[int, int]:
+        """Seconds of work that checkpoints saved, by row of `lost`."""
+        found, lost, c = {}, self.lost, self.checkpoints
+        done: dict[int, int] = {}
+        rows = np.flatnonzero(lost.requeued & np.isin(lost.job_id, self.trace.job_id))
+        for k in rows[np.argsort(lost.start_time[rows], kind="stable")].tolist():
+            job_id, before = int(lost.job_id[k]), done.get(int(lost.job_id[k]), 0)
+            left = self.work[job_id] - before
+            if c is not None:
+                found[k] = c.saved(left, int(lost.run_time[k]), restarts=before > 0)
+                done[job_id] = before + found[k]
+        return found
+
+    @cached_property
+    def work(self) -> dict[int, int]:
+        """Seconds of work of each job of the trace, by its number."""
+        limit = self.trace.run_time
+        if self.kill_at_requested_time:
+            limit = np.minimum(limit, self.trace.requested_time)
+        return dict(zip(self.trace.job_id.tolist(), limit.tolist(), strict=True))
+
+    @cached_property
+    def done(self) -> dict[int, int]:
+        """Seconds of work that was done before the last attempt, by job number."""
+        sums: dict[int, int] = {}
+        for k, saved in self.saved_in.items():
+            job_id = int(self.lost.job_id[k])
+            sums[job_id] = sums.get(job_id, 0) + saved
+        return sums
+
+    def work_of(self, row: int) -> int:
+        """Return the seconds of work of the last attempt of a job, by its row."""
+        job_id = int(self.jobs.job_id[row])
+        return self.work.get(job_id, 0) - self.done.get(job_id, 0)
+
+    @cached_property
     def waiting_since(self) -> IntArray:
         """Second from which each attempt waits: submission, or loss of the attempt before."""
         run, since = self.attempts, self.attempts.submit_time.copy()
@@ -340,6 +414,9 @@ class Replayed:
             waits = waits - sums_upto(times, amounts, instants)
         busy = sums_upto(start, self.allocated[ran], instants)
         busy = busy - sums_upto(end, self.allocated[ran], instants)
+        lost, released = self.lost, self.suspended_amounts
+        busy = busy - sums_upto(lost.start_time, released, instants)
+        busy = busy + sums_upto(lost.end_time, released, instants)
         busy = busy + sums_upto(down.start, gone, instants) - sums_upto(down.end, gone, instants)
         return np.asarray(np.minimum(waits, capacity.sum(axis=0) - busy))
 
@@ -479,6 +556,8 @@ def run_columns(table: pa.Table, system: System) -> RunColumns:
         **places_in(table),
         unit_request=np.stack(amounts, axis=1),
         requeued=np.zeros(len(table), dtype=np.bool_),
+        suspended=np.zeros(len(table), dtype=np.bool_),
+        preempted_by=np.full(len(table), -1),
         demand=objects(table["demand"].to_pylist()),
         state=np.array(table["state"].to_pylist(), dtype=np.str_),
         rejected_by=np.array([by or "" for by in table["rejected_by"].to_pylist()], np.str_),
@@ -488,8 +567,11 @@ def run_columns(table: pa.Table, system: System) -> RunColumns:
 def lost_columns(table: pa.Table, system: System) -> LostColumns:
     """Return the rows of `interruptions.parquet` as arrays."""
     requests = np.array(table["unit_request"].to_pylist(), dtype=np.int64)
+    names = ("job_id", "start_time", "end_time", "run_time", "lost_time")
     return LostColumns(
-        **{name: whole_numbers(table[name]) for name in ("job_id", "start_time", "end_time")},
+        **{name: whole_numbers(table[name]) for name in names},
+        preempted_by=whole_numbers(table["preempted_by"], none=-1),
+        suspended=table["suspended"].to_numpy(),
         units=whole_numbers(table["units"]),
         unit_request=requests.reshape(len(table), len(system.resource_types)),
         requeued=table["requeued"].to_numpy(),
@@ -564,11 +646,10 @@ def with_lost(run: RunColumns, lost: LostColumns) -> RunColumns:
         return run
     of = match(run.job_id, lost.job_id[kept])[1]
     yes, places = np.ones(len(of), dtype=np.bool_), kept[lost.place_row]
-    own = ("start_time", "end_time", "places", "unpaired")
+    own = ("start_time", "end_time", "run_time", "places", "unpaired")
     more = {
         **{one.name: getattr(run, one.name)[of] for one in fields(run) if one.name not in _PLACES},
         **{name: getattr(lost, name)[kept] for name in own},
-        "run_time": (lost.end_time - lost.start_time)[kept],
         "node": lost.node[places],
         "node_units": lost.node_units[places],
         "state": np.full(len(of), "requeued"),

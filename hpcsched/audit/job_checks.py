@@ -13,6 +13,7 @@ from hpcsched.audit.columns import (
 from hpcsched.audit.violations import BoolArray, Check, rule
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import FLAGS
+from hpcsched.workload.preemption import RELEASED
 
 
 @rule("every job of the trace is there exactly once, and no other")
@@ -61,7 +62,7 @@ def times(check: Check, at: Replayed) -> None:
     check.looked_at = len(rows)
     ids, state = run.job_id[rows], run.state[rows]
     # An unknown state is reported first; the comparisons below would hide it.
-    known = np.isin(state, ("completed", "killed", "rejected", "failed"))
+    known = np.isin(state, ("completed", "killed", "rejected", "failed", "preempted"))
     check.found_at(~known, "job {}: state: expected a known one, found {!r}", ids, state)
     predicted = run.predicted_run_time[rows]
     message = "job {}: predicted_run_time: expected at least 1, found {}"
@@ -86,13 +87,24 @@ def times(check: Check, at: Replayed) -> None:
     message = "job {}: start_time: expected at least {}, its submission, found {}"
     check.found_at(start < submit, message, ids, submit, start)
     limit = trace.requested_time[of] if at.kill_at_requested_time else trace.run_time[of]
-    # When a failed job must have ended is checked with the outages.
-    failed = state == "failed"
-    run_time = np.where(failed, end - start, np.minimum(trace.run_time[of], limit))
+    # When a failed or preempted job must have ended is checked with the outages or preemptions.
+    failed = np.isin(state, ("failed", "preempted"))
+    paused = at.suspended_within(run, rows)
+    needed = np.minimum(trace.run_time[of], limit)
+    if at.checkpoints is not None:
+        done = [at.done.get(job_id, 0) for job_id in ids.tolist()]
+        needed = np.array(
+            [
+                at.checkpoints.run_time(work - before, restarts=before > 0)
+                for work, before in zip(needed.tolist(), done, strict=True)
+            ],
+            dtype=np.int64,
+        )
+    run_time = np.where(failed, end - start - paused, needed)
     ending = np.where(trace.run_time[of] > limit, "killed", "completed")
-    check.differ("job {}: end_time", start + run_time, end, ids)
-    check.differ("job {}: run_time", end - start, run.run_time[rows], ids)
-    check.differ("job {}: state", np.where(failed, "failed", ending), state, ids)
+    check.differ("job {}: end_time", start + run_time + paused, end, ids)
+    check.differ("job {}: run_time", end - start - paused, run.run_time[rows], ids)
+    check.differ("job {}: state", np.where(failed, state, ending), state, ids)
 
 
 @rule("each job's units are all placed, on nodes that it may use and fits on")
@@ -169,7 +181,20 @@ def capacity(check: Check, at: Replayed) -> None:
     exclusive, whole = run.exclusive[row, np.newaxis], at.system.capacity[node]
     allocated = np.where(exclusive, whole, units * run.unit_request[row])
     spans = run.start_time[row], run.end_time[row]
-    at_node, at_time, level = levels_over_time(node, *spans, allocated)
+    # A suspended job has released a part of what it holds.
+    lost = at.lost
+    paused = lost.suspended[lost.place_row] & (lost.end_time > lost.start_time)[lost.place_row]
+    paused &= at.exists(lost.node)
+    of, there = lost.place_row[paused], lost.node[paused]
+    asked = lost.node_units[paused, np.newaxis] * lost.unit_request[of]
+    held = np.where(at.exclusive_lost[of, np.newaxis], at.system.capacity[there], asked)
+    released = -held * (np.array(at.system.resource_types) == RELEASED)
+    at_node, at_time, level = levels_over_time(
+        np.concatenate((node, there)),
+        np.concatenate((spans[0], lost.start_time[of])),
+        np.concatenate((spans[1], lost.end_time[of])),
+        np.concatenate((allocated, released)),
+    )
     check.looked_at = len(at_node)
 
     def holders(k: int) -> str:

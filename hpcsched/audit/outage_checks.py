@@ -84,37 +84,41 @@ def _ranked(*pairs: tuple[IntArray, IntArray]) -> list[IntArray]:
 @rule("attempts are lost only as a node goes out of service", lambda at: at.outages.all)
 def losses(check: Check, at: Replayed) -> None:
     """Check that attempts were lost as one of their nodes went out of service, before their end."""
-    lost = at.lost
+    lost, failed = at.lost, at.lost.preempted_by < 0
     check.looked_at = len(lost.job_id)
     row = lost.place_row
     goes, ends = _ranked((at.down.node, at.down.start), (lost.node, lost.end_time[row]))
     gone = np.bincount(row[np.isin(ends, goes)], minlength=len(lost.job_id)) > 0
     message = "job {}: lost at {}, when none of its nodes went out of service"
-    check.found_at(~gone, message, lost.job_id, lost.end_time)
-    length, run_time = lost.end_time - lost.start_time, np.full(len(lost.job_id), np.inf)
+    check.found_at(~gone & failed, message, lost.job_id, lost.end_time)
+    paused = at.suspended_within(lost, np.arange(len(lost.job_id)))
+    length, run_time = lost.end_time - lost.start_time - paused, np.full(len(lost.job_id), np.inf)
     rows, of = match(at.trace.job_id, lost.job_id)
-    run_time[rows] = at.trace.run_time[of]
+    run_time[rows] = np.inf if at.checkpoints else at.trace.run_time[of]
     message = "job {}: lost at {}, when it had ended, or not begun"
-    check.found_at((length < 0) | (length >= run_time), message, lost.job_id, lost.end_time)
+    wrong = (length < 0) | (length >= run_time)
+    check.found_at(wrong & ~lost.suspended, message, lost.job_id, lost.end_time)
 
 
 @rule("requeues, lost times and failures are those of the attempts that were lost")
 def losses_of_jobs(check: Check, at: Replayed) -> None:
     """Check requeues, lost times and failures of jobs; without outages no attempt was lost."""
     lost, run, again = at.lost, at.jobs, at.lost.requeued
+    failed = lost.preempted_by < 0
     if at.outages.requeue:
-        check.expect("attempts that were not tried again", 0, int((~again).sum()))
+        check.expect("attempts that were not tried again", 0, int((~again & failed).sum()))
     else:
-        check.expect("attempts that were tried again", 0, int(again.sum()))
+        check.expect("attempts that were tried again", 0, int((again & failed).sum()))
     rows, of = match(run.job_id, lost.job_id[again])
     requeues, times = np.zeros((2, len(run.job_id)), dtype=np.int64)
     np.add.at(requeues, of, 1)
-    np.add.at(times, of, (lost.end_time - lost.start_time)[again][rows])
+    np.add.at(times, of, lost.lost_time[again][rows])
     check.looked_at += 2 * len(run.job_id)
     check.differ("job {}: requeues", requeues, run.requeues, run.job_id)
     check.differ("job {}: lost_time", times, run.lost_time, run.job_id)
-    expected, found = (_times(lost, ~again), _times(run, run.state == "failed"))
-    check.expect("failed jobs, with start and end", expected, found)
+    for state, left in (("failed", failed), ("preempted", ~failed & ~lost.suspended)):
+        expected, found = (_times(lost, ~again & left), _times(run, run.state == state))
+        check.expect(f"{state} jobs, with start and end", expected, found)
 
 
 def _times(columns: LostColumns, rows: Any) -> list[tuple[int, ...]]:
@@ -136,9 +140,10 @@ def lost_requests(check: Check, at: Replayed) -> None:
     for r, name in enumerate(at.system.resource_types):
         expected, found = trace.unit_request[of, r], lost.unit_request[rows, r]
         check.differ("job {}: unit_request of {} of a lost attempt", expected, found, ids, name)
-    failed = dict(zip(run.job_id.tolist(), _allocations(run, run.state == "failed"), strict=True))
+    left = np.isin(run.state, ("failed", "preempted"))
+    failed = dict(zip(run.job_id.tolist(), _allocations(run, left), strict=True))
     for job_id, places in zip(
-        lost.job_id.tolist(), _allocations(lost, ~lost.requeued), strict=True
+        lost.job_id.tolist(), _allocations(lost, ~lost.requeued & ~lost.suspended), strict=True
     ):
         if places is not None and job_id in trace.job_id:
             check.expect(f"job {job_id}: nodes and units", failed.get(job_id), places)
@@ -162,14 +167,15 @@ def outage_figures(check: Check, at: AuditedRun) -> None:
     check.expect("outages: figures beside the file", recorded, stated is not None)
     # The check goes on without them, so that every missing figure is named.
     stated = stated or {}
-    lost, seconds = at.lost, at.lost.end_time - at.lost.start_time
+    lost, failed = at.lost, at.lost.preempted_by < 0
+    seconds = np.where(failed, lost.lost_time, 0)
     # Python integers: bytes × seconds may need more than 64 bits.
     amounts = (lost.units * seconds)[:, np.newaxis] * lost.unit_request.astype(object)
     kinds = dict.fromkeys(outage.kind for outage in at.outages.all)
     down = {kind: down_time(o for o in at.outages.all if o.kind == kind) for kind in kinds}
     figures = {
-        "interruptions": len(lost.job_id),
-        "requeued": int(lost.requeued.sum()),
+        "interruptions": int(failed.sum()),
+        "requeued": int((lost.requeued & failed).sum()),
         "lost_time": int(seconds.sum()),
         "lost_node_seconds": int((seconds * lost.places).sum()),
         "node_seconds_down": {kind: int((d.end - d.start).sum()) for kind, d in down.items()},

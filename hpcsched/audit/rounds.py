@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -29,12 +29,21 @@ class Happenings:
         Ends of attempts that had a length.
     instant
         Starts of those that had none.
+    preempted, requeued
+        Ends of attempts that were preempted, and of those that were requeued. They may have come
+        before or within a round of that instant.
     """
 
     arrivals: IntArray
     events: IntArray
     ends: IntArray
     instant: IntArray
+    preempted: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    requeued: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    def in_round(self, of: IntArray, rounds: IntArray) -> IntArray:
+        """Return how many of some times are the instant of each round."""
+        return np.searchsorted(of, rounds, side="right") - np.searchsorted(of, rounds)
 
 
 def happenings(at: AuditedRun) -> Happenings:
@@ -45,7 +54,10 @@ def happenings(at: AuditedRun) -> Happenings:
     queued = ~np.isin(at.trace.job_id, run.job_id[refused])
     start = np.concatenate((run.start_time[run.ran], lost.start_time[again]))
     end = np.concatenate((run.end_time[run.ran], lost.end_time[again]))
+    by = (lost.preempted_by >= 0) & ~lost.suspended & (lost.end_time > lost.start_time)
     return Happenings(
+        preempted=np.sort(lost.end_time[by]),
+        requeued=np.sort(lost.end_time[by & again]),
         arrivals=np.sort(np.concatenate((submits[queued], lost.end_time[again]))),
         events=np.unique(np.concatenate((submits, end))),
         ends=np.sort(end[end > start]),
@@ -97,7 +109,8 @@ def conditions_of(at: AuditedRun) -> Conditions:
     if at.declared.offline:
         # The whole trace was planned at once: a round may be held wherever a job starts.
         instants |= set(at.jobs.start_time[at.jobs.ran].tolist())
-    return Conditions(at.holds_back, frozenset(instants), at.system)
+    may_repeat = at.holds_back or at.preemption is not None
+    return Conditions(may_repeat, frozenset(instants), at.system)
 
 
 @rule("rounds are held when something happens, and meet the jobs that are there")
@@ -123,8 +136,12 @@ def check_round_rows(
     met = np.searchsorted(happened.arrivals, rounds.done, side="right")
     where = np.arange(1, count + 1), rounds.now
     check.differ(_ROUND, where[0], rounds.round, *where, "round")
-    check.differ(_ROUND, arrived - before, rounds.queued, *where, "queued")
-    check.differ(_ROUND, met - left, rounds.waiting, *where, "waiting")
+    more = happened.in_round(happened.requeued, rounds.now)
+    queued, waiting = arrived - before, met - left
+    _expect_within(check, "queued", rounds, (queued - more, queued), rounds.queued)
+    again = np.append(rounds.done[1:] == rounds.done[:-1], False)[:count]
+    least = waiting - np.where(again, more, 0)
+    _expect_within(check, "waiting", rounds, (least, waiting), rounds.waiting)
     _check_running(check, rounds, happened)
     _check_instants(check, at, happened, conditions)
     _check_latency(check, at, conditions)
@@ -151,6 +168,7 @@ def _check_running(check: Check, rounds: RoundColumns, happened: Happenings) -> 
     at_once = before - before[np.minimum(first, np.arange(len(before)))]
     most = before - ended - earlier
     least = most - np.minimum(upto - earlier, at_once)
+    most = most + happened.in_round(happened.preempted, rounds.now)
     _expect_within(check, "running", rounds, (least, most), rounds.running)
 
 
@@ -345,6 +363,13 @@ def _of_instant(rounds: RoundColumns) -> tuple[BoolArray, BoolArray]:
     return last[:count, np.newaxis], (last & first)[:count, np.newaxis]
 
 
+def _ending_now(at: AuditedRun, rows: BoolArray) -> Amounts:
+    """Return the amounts of some rows of `lost` that end in the instant of each round, `[K, R]`."""
+    amounts = (at.lost.units[:, np.newaxis] * at.lost.unit_request)[rows]
+    ends, done = at.lost.end_time[rows], at.rounds.done
+    return sums_upto(ends, amounts, done) - sums_upto(ends, amounts, done, "left")
+
+
 def _waiting(at: AuditedRun) -> tuple[Amounts, Amounts]:
     """Return the least and the largest amounts that may wait after each round, `[K, R]`."""
     run, asked, ran, done = at.attempts, at.asked, at.attempts.ran, at.rounds.done
@@ -355,7 +380,10 @@ def _waiting(at: AuditedRun) -> tuple[Amounts, Amounts]:
     came = came - sums_upto(refusing, asked[by], np.arange(len(done)))
     least = came - sums_upto(run.start_time[ran], asked[ran], done)
     before = came - sums_upto(run.start_time[ran], asked[ran], done, "left")
-    most = np.where(_of_instant(at.rounds)[0], least, before)
+    last = _of_instant(at.rounds)[0]
+    most = np.where(last, least, before)
+    again = at.lost.requeued & (at.lost.preempted_by >= 0)
+    least = least - np.where(last, 0, _ending_now(at, again))
     return np.minimum(least, LARGEST), np.minimum(most, LARGEST)
 
 
@@ -374,6 +402,14 @@ def _free(at: AuditedRun) -> tuple[Amounts, Amounts]:
     most = after + at_once - sums_upto(run.start_time[brief], held[brief], done, "left")
     last, alone = _of_instant(at.rounds)
     least = np.where(alone, most, np.where(last, after, before))
+    lost = at.lost
+    most = most + np.where(last, 0, _ending_now(at, lost.preempted_by >= 0))
+    paused = sums_upto(lost.start_time, at.suspended_amounts, done)
+    paused = paused - sums_upto(lost.end_time, at.suspended_amounts, done)
+    # Rounds of one instant may be on either side of a suspension.
+    here = sums_upto(lost.start_time, at.suspended_amounts, done)
+    here = here - sums_upto(lost.start_time, at.suspended_amounts, done, "left")
+    least, most = least - paused, most - paused + np.where(last, 0, here)
     gone = at.system.capacity[down.node]
     gone = sums_upto(down.start, gone, done) - sums_upto(down.end, gone, done)
     # Both bounds exclude amounts on nodes that are out of service.

@@ -28,7 +28,7 @@ class Figures:
         self.submit: IntArray = run.submit_time[ran]
         self.wait: IntArray = run.start_time[ran] - self.submit
         self.response: IntArray = run.end_time[ran] - self.submit
-        self.run_time: IntArray = run.end_time[ran] - run.start_time[ran]
+        self.run_time: IntArray = run.run_time[ran]
         self.makespan: int | None = (
             int(run.end_time[ran].max() - self.submit.min()) if ran.any() else None
         )
@@ -78,7 +78,8 @@ class Figures:
         kind: Any = object
         if a != alpha:
             a, kind = np.longdouble(alpha), np.longdouble
-        wait, response = self.wait.astype(kind), self.response.astype(kind)
+        wait = self.wait.astype(kind)
+        response = wait + self.run_time.astype(kind)
         upper = np.sum(self._demand * (response ** (a + 2) - wait ** (a + 2)))
         lower = np.sum(self._demand * (response ** (a + 1) - wait ** (a + 1)))
         return float((alpha + 1) / (alpha + 2) * float(upper / lower)) if lower else None
@@ -133,7 +134,8 @@ def lost_amounts(at: Replayed, *, rejected_wait: bool) -> Amounts:
     run = at.attempts
     waits = run.ran | run.dismissed if rejected_wait else run.ran
     moments = at.waiting_since[waits], run.start_time[run.ran], run.end_time[run.ran]
-    instants = np.unique(np.concatenate((*moments, *at.down[1:])))
+    pauses = at.lost.start_time, at.lost.end_time
+    instants = np.unique(np.concatenate((*moments, *pauses, *at.down[1:])))
     idle = at.idle_amounts(waits, instants)[:-1].astype(np.float64)
     return np.asarray(np.diff(instants) @ idle)
 
@@ -142,7 +144,7 @@ def lost_amounts(at: Replayed, *, rejected_wait: bool) -> Amounts:
 def account(check: Check, at: AuditedRun) -> None:
     """Check that the counts of jobs balance, and equal those of the trace read again."""
     run, jobs, trace = at.jobs, at.run.summary["jobs"], at.source.account
-    states = ("completed", "killed", "rejected", "failed")
+    states = ("completed", "killed", "rejected", "failed", "preempted")
     by_state = {state: int((run.state == state).sum()) for state in states}
     for state, count in by_state.items():
         check.expect(f"jobs {state}", count, jobs.get(state))

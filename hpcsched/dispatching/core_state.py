@@ -11,6 +11,7 @@ from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.shared_resources import NEVER, period_of, settled_from
 from hpcsched.system.space import Amounts, node_draw, own_draw, units_on_idle
 from hpcsched.system.system import IntArray, Request, ShapeKey, System, shape_key
+from hpcsched.workload.preemption import PREEMPT_MODES, RELEASED, Preemption
 
 _MOST_DRAWS = 4096
 """Number of draws that are cached."""
@@ -65,6 +66,24 @@ def set_outages(state: State, outages: Outages) -> None:
         first,
         nodes,
         outages.requeue,
+    )
+
+
+def set_preemption(state: State, preemption: Preemption, types: Sequence[str]) -> None:
+    """Write the rules of preemption, for the resource types of the system."""
+    state.ranks = True
+    if not preemption.classes:
+        return
+    classes = [
+        (PREEMPT_MODES.index(one.mode), one.exempt, one.grace, one.priority)
+        for one in preemption.classes
+    ]
+    state.set_preemption(
+        np.array(preemption.may_preempt, dtype=np.bool_),
+        np.array(classes, dtype=np.int64),
+        np.array([name == RELEASED for name in types]),
+        preemption.by == "priority",
+        preemption.youngest_first,
     )
 
 

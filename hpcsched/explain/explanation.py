@@ -14,7 +14,9 @@ from hpcsched.dispatching.decision import STARTS, ReasonKind
 from hpcsched.errors import HpcschedError
 from hpcsched.runs.assembly import assemble_again
 from hpcsched.runs.directory import RunDirectory
+from hpcsched.runs.files import INTERRUPTIONS
 from hpcsched.runs.observers import ReasonRow, jobs_that_speak_of, reasons_of
+from hpcsched.runs.tables import ParquetTable
 from hpcsched.whole_files import file_error
 from hpcsched.workload.trace_calendar import NO_DATES, Calendar
 
@@ -96,6 +98,18 @@ class Overtaking(NamedTuple):
     now: int
 
 
+class Preempted(NamedTuple):
+    """A preemption of a job by another: when, until when it was suspended, and if it was requeued.
+
+    `until` is None for an attempt that was lost.
+    """
+
+    by: int
+    now: int
+    until: int | None
+    requeued: bool
+
+
 class ChosenFrom(NamedTuple):
     """A dispatcher that decides from a round on, and its second."""
 
@@ -138,6 +152,7 @@ class Explanation:
     others: Mapping[int, JobFacts]
     chosen: ChosenFrom | None = None
     calendar: Calendar = NO_DATES
+    preempted: tuple[Preempted, ...] = ()
 
     def __str__(self) -> str:
         """Return the explanation in plain sentences, one a line."""
@@ -165,16 +180,22 @@ class Explanation:
             "held_up": [held._asdict() for held in self.held_up],
             "passed": list(self.passed),
             "passed_by": [other._asdict() for other in self.passed_by],
+            "preempted": [one._asdict() for one in self.preempted],
             "others": {str(name): other._asdict() for name, other in self.others.items()},
         }
 
 
 def explain_run(run: RunDirectory, job_id: int) -> Explanation:
-    """Return the explanation of a job's start time; the run must have recorded reasons."""
-    reasons = run.reasons
-    # Names first, then their rows: the file of reasons may be too large to hold.
-    naming = [name for name in jobs_that_speak_of(reasons, job_id) if name != job_id]
-    rows = reasons_of(reasons, {job_id, *naming})
+    """Return the explanation of a job's start time; the run must have recorded reasons.
+
+    Beside preemption none are.
+    """
+    naming: list[int] = []
+    rows: dict[int, list[ReasonRow]] = {job_id: []}
+    if "preemption" not in run.summary:
+        # Names first, then their rows: the file of reasons may be too large to hold.
+        naming = [name for name in jobs_that_speak_of(run.reasons, job_id) if name != job_id]
+        rows = reasons_of(run.reasons, {job_id, *naming})
     own = rows.pop(job_id)
     facts = _facts(run, {job_id, *naming, *(row.job for row in own if row.job is not None)})
     if not own and job_id not in facts:
@@ -218,7 +239,22 @@ def explain_run(run: RunDirectory, job_id: int) -> Explanation:
         facts,
         chosen,
         run.calendar,
+        tuple(_preemptions(run, job_id)),
     )
+
+
+def _preemptions(run: RunDirectory, job_id: int) -> Iterator[Preempted]:
+    """Yield the preemptions of a job, in order."""
+    if "preemption" not in run.summary:
+        return
+    columns = ("job_id", "start_time", "end_time", "requeued", "suspended", "preempted_by")
+    for part in ParquetTable(run.path / INTERRUPTIONS).parts(*columns):
+        for row in part.filter(pc.equal(part["job_id"], job_id)).to_pylist():
+            by, suspended = row["preempted_by"], row["suspended"]
+            if by is not None:
+                now = row["start_time" if suspended else "end_time"]
+                until = row["end_time"] if suspended else None
+                yield Preempted(by, now, until, row["requeued"])
 
 
 def _facts(run: RunDirectory, job_ids: Collection[int]) -> dict[int, JobFacts]:
@@ -360,9 +396,14 @@ class _Text:
         if facts.end_time is not None:
             steps.append(f"ended at {self._time(facts.end_time)} ({facts.state})")
         yield f"It was {_listed(steps)}."
+        for one in self._of.preempted:
+            what = "requeued" if one.requeued else "cancelled"
+            if one.until is not None:
+                what = f"suspended until {self._time(one.until)}"
+            yield f"It was preempted by job {one.by} at {self._time(one.now)}: {what}."
         if facts.requeues:
             seconds = f"{facts.lost_time} s in all"
-            yield f"Attempts that were lost with a node before: {facts.requeues}, of {seconds}."
+            yield f"Attempts that were lost before: {facts.requeues}, of {seconds}."
         if started is not None:
             yield f"It waited for {started - facts.submit_time} s."
 

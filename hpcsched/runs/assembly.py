@@ -31,6 +31,7 @@ from hpcsched.scenario import LoadedScenario, Scenario, load_scenario
 from hpcsched.scenario.choices import Choice, Transformed
 from hpcsched.scenario.key_path import blocks, marks_of
 from hpcsched.scenario.policy_declarations import build_policies
+from hpcsched.scenario.preemption_declarations import build_preemption
 from hpcsched.scenario.review import not_reproducible
 from hpcsched.scenario.system import build_partitions
 from hpcsched.simulation.observer import Observer
@@ -38,6 +39,7 @@ from hpcsched.simulation.parts import Parts
 from hpcsched.system.outages import NO_OUTAGES, Outages
 from hpcsched.system.space import room_for
 from hpcsched.system.system import System
+from hpcsched.workload.preemption import Preemption
 from hpcsched.workload.site_partitions import Partitions
 from hpcsched.workload.site_policies import SitePolicies
 from hpcsched.workload.trace_source import (
@@ -118,6 +120,30 @@ class Assembly:
         if declared is None:
             return NO_OUTAGES
         return declared.build(self.system, self._outage_seed)
+
+    @cached_property
+    def preemption(self) -> Preemption | None:
+        """Rules of preemption; None without any."""
+        built = build_preemption(self.scenario.preempt, self.scenario.partitions, self.scenario.qos)
+        if built is None:
+            return None
+        # It imports tables, which few scenarios need before they run.
+        from hpcsched.simulation.replay_choices import (  # noqa: PLC0415
+            changing_orders,
+            dispatcher_obstacles,
+        )
+
+        why = dispatcher_obstacles(self.dispatcher, self.scenario.dispatcher.plugin_name)
+        if built.by == "priority" and built.classes:
+            why += changing_orders(self.dispatcher)
+        if why:
+            message = (
+                "preemption and tiers of partitions need a dispatcher that the core decides, in an"
+                f" order that does not change for 'by: priority'; found {', '.join(why)}"
+            )
+            key = "partitions" if self.scenario.preempt is None else "preempt"
+            raise InputError(Finding("no-preemption", message, key=key))
+        return built
 
     def _outage_seed(self, name: str) -> int:
         self.seed_read = True
@@ -319,7 +345,7 @@ MOST_SLOTS = 2**26
 
 def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
     """Return the parts of the simulation of an assembled scenario."""
-    scenario = assembly.scenario
+    scenario, checkpoint = assembly.scenario, assembly.scenario.checkpoint
     # Units that may not go everywhere cannot be counted.
     aggregated = scenario.simulation.aggregate_nodes
     aggregated = aggregated and not assembly.partitions.bind_nodes(assembly.system)
@@ -346,4 +372,6 @@ def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
         predictor_name=scenario.predictor.plugin_name,
         recorded=assembly.recorded,
         policies=assembly.policies,
+        preemption=assembly.preemption,
+        checkpoints=None if checkpoint is None else checkpoint.build(),
     )

@@ -28,7 +28,8 @@ JOB_COLUMNS = (
     JOB_ID, SUBMIT_TIME,
     _of("start_time", "whole", "start time; none if it was rejected", "s", nullable=True),
     _of("end_time", "whole", "end time; none if it was rejected", "s", nullable=True),
-    _of("run_time", "whole", "`end_time - start_time`; none if it was rejected", "s",
+    _of("run_time", "whole", "`end_time - start_time`, without the time in which it was suspended;"
+        " none if it was rejected", "s",
         nullable=True),
     REQUESTED_TIME,
     _of("predicted_run_time", "whole", "predicted run time, at least 1, with which the dispatcher"
@@ -36,8 +37,9 @@ JOB_COLUMNS = (
     UNITS, UNIT_REQUEST,
     _of("demand", "demand", "largest share of the whole system over all resource types, scaled to"
         " a whole number by one factor for all jobs; with one resource type, the requested amount"),
-    _of("state", "state", "`completed`; `killed` at its requested time; `rejected`; or `failed`:"
-        " one of its nodes [went out of service](outages.md), and it was not run again"),
+    _of("state", "state", "`completed`; `killed` at its requested time; `rejected`; `failed`:"
+        " one of its nodes [went out of service](outages.md), and it was not run again; or"
+        " `preempted`: it ended [for another job](preemption.md), and was not run again"),
     _of("rejected_by", "text", "cause of the rejection; none if it was not rejected: the"
         " `dispatcher`, or at submission a rule of [partitions](site.md#partitions)"
         " (`no_partition`, `over_partition_time`, `larger_than_partition`, `over_limit`)"
@@ -47,9 +49,10 @@ JOB_COLUMNS = (
     _of("nodes", "numbers", "numbers of its nodes, ascending; none if it was rejected",
         nullable=True),
     _of("node_units", "numbers", "number of its units on each of `nodes`", "units", nullable=True),
-    _of("requeues", "whole", "number of earlier attempts that were lost with a node; all other"
-        " columns are of the last attempt", "attempts"),
-    _of("lost_time", "whole", "sum of the run times of these attempts", "s"),
+    _of("requeues", "whole", "number of earlier attempts that were lost with a node, or by"
+        " preemption; all other columns are of the last attempt", "attempts"),
+    _of("lost_time", "whole", "sum of the run times of these attempts, without the work that"
+        " [checkpoints](preemption.md#checkpoints) saved", "s"),
 )  # fmt: skip
 """Columns of `jobs.parquet`."""
 
@@ -137,9 +140,9 @@ def jobs_schema(system: System) -> pa.Schema:
     Names are the glossary's, times are in seconds; `run_time` is what the job ran in the
     simulation. Rejected jobs have no start, end, run time or places; `rejected_by` is theirs alone
     (see `RejectedBy`). `nodes` are node numbers, `node_units` the job's units on each. Start, end
-    and places are those of the last attempt; `requeues` attempts before it were lost to outages,
-    which had run for `lost_time` together. `demand` is a whole number (see `System.demand`), or a
-    float where that of the whole system needs more than 63 bits.
+    and places are those of the last attempt; `requeues` attempts before it were lost to outages or
+    preemption, which had run for `lost_time` together. `demand` is a whole number (see
+    `System.demand`), or a float where that of the whole system needs more than 63 bits.
     """
     return _schema(JOB_COLUMNS, system)
 
@@ -167,15 +170,22 @@ def shared_resources_schema(system: System) -> pa.Schema:
 def interruptions_schema() -> pa.Schema:
     """Return the columns of `interruptions.parquet`: a row for each attempt that was lost.
 
-    A job ran from `start_time` to `end_time`, in seconds, and then lost a node; it was `requeued`,
-    or left as failed. `unit_request` is in the order of the system's resource types.
+    A job ran from `start_time` to `end_time`, in seconds, and then lost a node, or was preempted by
+    the job `preempted_by`; it was `requeued`, or left as failed or preempted. A row with
+    `suspended` is no attempt: the job was suspended in that time. An attempt ran for `run_time`, of
+    which checkpoints did not save `lost_time`. `unit_request` is in the order of the system's
+    resource types.
     """
     return _fixed(
-        ("nodes", "node_units"),
+        ("preempted_by", "nodes", "node_units"),
         job_id="whole",
         start_time="whole",
         end_time="whole",
         requeued="flag",
+        suspended="flag",
+        preempted_by="whole",
+        run_time="whole",
+        lost_time="whole",
         units="whole",
         unit_request=pa.list_(pa.int64()),
         nodes="numbers",

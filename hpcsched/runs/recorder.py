@@ -211,10 +211,10 @@ class RunRecorder(Observer):
 
 def job_table(system: System, columns: JobColumns, left: LeftJobs) -> pa.Table:
     """Build the table of jobs that have left; without recorded nodes they get null lists."""
-    run_time = left.end_time - left.start_time
     rejected = left.rejected_by >= 0
     # False and True are the first two states, so that no look-up is needed.
-    state = np.where(left.failed, STATES.index("failed"), run_time < columns.run_time)
+    state = np.where(left.failed, STATES.index("failed"), left.work < columns.run_time)
+    state = np.where(left.preempted, STATES.index("preempted"), state)
     state = np.where(rejected, STATES.index("rejected"), state).astype(np.int8)
     not_run = rejected if rejected.any() else None
     units, request = columns.units, columns.request
@@ -227,7 +227,7 @@ def job_table(system: System, columns: JobColumns, left: LeftJobs) -> pa.Table:
         submit_time=columns.submit_time,
         start_time=arrow_array(left.start_time, not_run),
         end_time=arrow_array(left.end_time, not_run),
-        run_time=arrow_array(run_time, not_run),
+        run_time=arrow_array(left.ran, not_run),
         requested_time=columns.requested_time,
         predicted_run_time=left.predicted,
         units=units,
@@ -289,6 +289,10 @@ def interruption_table(columns: JobColumns, lost: LostAttempts) -> pa.Table:
         start_time=lost.start_time,
         end_time=lost.end_time,
         requeued=lost.requeued,
+        suspended=lost.suspended,
+        preempted_by=arrow_array(lost.preempted_by, lost.preempted_by < 0),
+        run_time=lost.ran,
+        lost_time=lost.lost_time,
         units=columns.units,
         unit_request=_taken(requests, columns.request, schema.field("unit_request").type),
         **_places(lost),

@@ -1,5 +1,6 @@
 """Outages and shared resources of a run over time: recording, reading, and figures."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from hpcsched.system.outages import Outage, Outages, down_time
 from hpcsched.system.shared_resources import next_change
 from hpcsched.system.space import Amounts
 from hpcsched.system.system import IntArray, System
+from hpcsched.workload.preemption import Checkpoints
 
 
 def write_outages(folder: Path, outages: Outages) -> None:
@@ -58,8 +60,8 @@ def outage_figures(interruptions: pa.Table, outages: Outages, system: System) ->
 
     Times are in seconds; `node_seconds_down` also counts what lies beyond the end of the run.
     """
-    rows = interruptions.to_pylist()
-    seconds = [row["end_time"] - row["start_time"] for row in rows]
+    rows = [row for row in interruptions.to_pylist() if row["preempted_by"] is None]
+    seconds = [row["lost_time"] for row in rows]
     lost = [
         sum(s * row["units"] * row["unit_request"][r] for s, row in zip(seconds, rows, strict=True))
         for r in range(len(system.resource_types))
@@ -74,6 +76,53 @@ def outage_figures(interruptions: pa.Table, outages: Outages, system: System) ->
         "lost_amounts": dict(zip(system.resource_types, lost, strict=True)),
         "node_seconds_down": _down_by_kind(outages),
     }
+
+
+def preemption_figures(interruptions: pa.Table) -> dict[str, int]:
+    """Return the summary's figures of preemption, from the rows of `interruptions.parquet`.
+
+    Times are in seconds, without the work that checkpoints saved.
+    """
+    rows = [row for row in interruptions.to_pylist() if row["preempted_by"] is not None]
+    suspended = [row for row in rows if row["suspended"]]
+    return {
+        "preemptions": len(rows),
+        "requeued": sum(row["requeued"] for row in rows),
+        "cancelled": sum(not (row["requeued"] or row["suspended"]) for row in rows),
+        "suspended": len(suspended),
+        "suspended_time": sum(row["end_time"] - row["start_time"] for row in suspended),
+        "lost_time": sum(row["lost_time"] for row in rows),
+        "lost_node_seconds": sum(row["lost_time"] * len(row["nodes"]) for row in rows),
+    }
+
+
+def goodput(
+    jobs: pa.Table, interruptions: pa.Table, checkpoints: Checkpoints | None
+) -> float | None:
+    """Return the share of the node-seconds that jobs ran which their work needed; None without any.
+
+    Not needed were attempts that were lost, as far as checkpoints did not save their work, and the
+    time to write and to read checkpoints.
+    """
+    ran = useful = 0
+    saved: Counter[int] = Counter()
+    for row in interruptions.to_pylist():
+        if row["requeued"]:
+            seconds, kept = row["run_time"], row["run_time"] - row["lost_time"]
+            saved[row["job_id"]] += kept
+            ran += seconds * len(row["nodes"])
+            useful += kept * len(row["nodes"])
+    columns = jobs.select(["job_id", "state", "run_time", "nodes"]).to_pylist()
+    for job_id, state, seconds, nodes in (row.values() for row in columns):
+        if seconds is None:
+            continue
+        ran += seconds * len(nodes)
+        if state in ("completed", "killed"):
+            work = seconds
+            if checkpoints is not None:
+                work = checkpoints.work(seconds, restarts=saved[job_id] > 0)
+            useful += work * len(nodes)
+    return useful / ran if ran else None
 
 
 def _down_by_kind(outages: Outages) -> dict[str, int]:

@@ -19,7 +19,7 @@ from hpcsched.plugin_faults import plugin_faults_named, prints_to_stderr
 from hpcsched.runs.assembly import Assembly, assemble, parts_of
 from hpcsched.runs.columns import interruptions_schema
 from hpcsched.runs.directory import RunDirectory, create
-from hpcsched.runs.files import INTERRUPTIONS, SCENARIO, SUMMARY, TIMING, write_json
+from hpcsched.runs.files import INTERRUPTIONS, JOBS, SCENARIO, SUMMARY, TIMING, write_json
 from hpcsched.runs.manifest import (
     Status,
     error_text,
@@ -39,7 +39,9 @@ from hpcsched.runs.recorder import (
 from hpcsched.runs.resource_records import (
     SharedResourceRecorder,
     down_amounts,
+    goodput,
     outage_figures,
+    preemption_figures,
     write_outages,
 )
 from hpcsched.runs.run_result import RunResult
@@ -355,7 +357,7 @@ class ReplayLoop:
         self._recorder = RunRecorder(folder, system)
         self._lost: RecordFile[object] | None = None
         self._shared_resources = None
-        if self._assembly.scenario.outages is not None:
+        if self._assembly.scenario.outages is not None or parts.preemption is not None:
             self._lost = RecordFile(folder / INTERRUPTIONS, interruptions_schema())
         if system.shared_resources:
             self._shared_resources = SharedResourceRecorder(folder, system)
@@ -458,9 +460,15 @@ class ReplayLoop:
         """Return figures of outages, shared resources, recorded starts and the off-line plan."""
         assembly, system, plan = self._assembly, self._assembly.system, self._plan
         more: dict[str, Any] = {}
-        if assembly.scenario.outages is not None:
-            lost = ParquetTable(assembly.folder / INTERRUPTIONS).whole()
-            more["outages"] = outage_figures(lost, assembly.outages, system)
+        if self._lost is not None:
+            lost, jobs = (
+                ParquetTable(assembly.folder / name).whole() for name in (INTERRUPTIONS, JOBS)
+            )
+            if assembly.scenario.outages is not None:
+                more["outages"] = outage_figures(lost, assembly.outages, system)
+            if assembly.scenario.preempt is not None:
+                more["preemption"] = preemption_figures(lost)
+            more["goodput"] = goodput(jobs, lost, self._parts.checkpoints)
         if self._shared_resources is not None:
             more["shared_resources"] = self._shared_resources.figures()
         if assembly.recorded is not None:

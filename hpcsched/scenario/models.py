@@ -45,6 +45,11 @@ from hpcsched.scenario.policy_declarations import (
     DeclaredQos,
     build_policies,
 )
+from hpcsched.scenario.preemption_declarations import (
+    CheckpointDeclaration,
+    PreemptDeclaration,
+    preemption_faults,
+)
 from hpcsched.scenario.system import (
     DeclaredPartitions,
     Includable,
@@ -250,6 +255,14 @@ class Scenario(Params):
         default=None,
         description="Outages of nodes: maintenance, reservations and failures; none by default.",
     )
+    preempt: PreemptDeclaration | None = Field(
+        default=None, description="Preemption of running jobs by waiting ones; none by default."
+    )
+    checkpoint: CheckpointDeclaration | None = Field(
+        default=None,
+        description="Checkpoints from which jobs go on after an outage or preemption; without"
+        " them they begin anew.",
+    )
     trace: Annotated[SourceChoice, Selects("trace_source")] = Field(
         description="Trace of jobs: a source and its parameters."
     )
@@ -317,6 +330,8 @@ def _unsuitable(scenario: Scenario, registry: Registry) -> Iterator[InitErrorDet
         ("qos",): limited_by["qos"],
         ("accounts",): limited_by["accounts"],
         ("outages",): scenario.outages is not None,
+        ("preempt",): scenario.preempt is not None,
+        ("checkpoint",): scenario.checkpoint is not None,
         ("system", "shared_resources"): bool(shared),
         ("simulation", "dispatch_latency"): scenario.simulation.dispatch_latency is not None,
         ("trace", "dependencies"): getattr(scenario.trace, "dependencies", None) == "honour",
@@ -353,7 +368,7 @@ def _unsuitable(scenario: Scenario, registry: Registry) -> Iterator[InitErrorDet
         yield from wrong_hosts(scenario.live.nodes, counts)
         # Refused and not ignored: an operator who declares them expects them to bind.
         why = "a real cluster has its own, which bind there"
-        unsuitable += [("not-live", why, at) for at in tuple(declared)[:4]]
+        unsuitable += [("not-live", why, at) for at in tuple(declared)[:6]]
         if any(one.draw != "as_the_trace_says" or one.changes for one in shared):
             message = (
                 "a real cluster tells itself how much there is and what jobs draw: expected 'draw:"
@@ -366,10 +381,22 @@ def _unsuitable(scenario: Scenario, registry: Registry) -> Iterator[InitErrorDet
         if foresees:
             message = f"{predictor} is shown run times, which no real cluster knows"
             yield refusal("not-live", message, at=("predictor",))
+    yield from _without_preemption(scenario)
     for rule, why, at in unsuitable:
         if declared[at]:
             what = f"limits of {at[-1]}" if at[0] in limited_by else str(at[-1])
             yield refusal(rule, f"{why}; expected no {what}", at=at)
+
+
+def _without_preemption(scenario: Scenario) -> Iterator[InitErrorDetails]:
+    """Yield the settings that do not go with preemption."""
+    if scenario.preempt is None:
+        return
+    if scenario.simulation.dispatch_latency is not None:
+        message = "jobs are preempted in rounds that take no simulated time; expected none"
+        yield refusal("no-preemption", message, at=("simulation", "dispatch_latency"))
+    for at, message in preemption_faults(scenario.preempt, scenario.partitions, scenario.qos):
+        yield refusal("no-preemption", message, at=at)
 
 
 def _can(registry: Registry, kind: str, name: str, capability: str) -> bool:

@@ -5,8 +5,16 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from hpcsched.parameters import Amount, Listed, Params, PositiveDuration, ResourceType
+from hpcsched.parameters import (
+    Amount,
+    Duration,
+    Listed,
+    Params,
+    PositiveDuration,
+    ResourceType,
+)
 from hpcsched.system.limits import JOBS, NODES, LimitSet, Metered, SiteLimits, TimeLimits
+from hpcsched.workload.preemption import PreemptMode
 from hpcsched.workload.site_policies import (
     PARENT,
     Account,
@@ -115,6 +123,24 @@ class QosDeclaration(Params):
     )
     over_partition: bool = Field(
         False, description="Whether its limits come before those of the partition (OverPartQOS)."
+    )
+    preempts: Annotated[tuple[Queue, ...], Listed] = Field(
+        (), description="QOS whose jobs its jobs preempt with 'preempt: {by: qos}' (Preempt)."
+    )
+    mode: PreemptMode | None = Field(
+        None,
+        description="What preemption by QOS does to its jobs (PreemptMode); 'preempt.mode' by"
+        " default.",
+    )
+    exempt: Duration | None = Field(
+        None,
+        description="Run time before which its jobs are not preempted: seconds, or with a unit"
+        " (PreemptExemptTime); 'preempt.exempt' by default.",
+    )
+    grace: Duration | None = Field(
+        None,
+        description="Time from the preemption of its jobs to their end: seconds, or with a unit"
+        " (GraceTime); 'preempt.grace' by default.",
     )
 
     def build(self) -> SiteQos:

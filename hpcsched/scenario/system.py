@@ -14,6 +14,7 @@ from hpcsched.scenario.key_path import KeyPath
 from hpcsched.scenario.policy_declarations import LimitsDeclaration, Queue
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import NodeGroup, System
+from hpcsched.workload.preemption import PreemptMode
 from hpcsched.workload.site_partitions import Criterion, Partition, Partitions
 
 _LONGEST = 100
@@ -310,6 +311,22 @@ class PartitionDeclaration(Params):
         default=None,
         description="QOS whose limits are those of its jobs, in place of `limits`.",
     )
+    tier: int = Field(
+        default=1,
+        ge=0,
+        lt=2**16,
+        description="Tier (Slurm's PriorityTier): jobs of higher tiers are tried first, and may"
+        " preempt others with 'preempt: {by: partition}'.",
+    )
+    preempt_mode: PreemptMode | None = Field(
+        default=None,
+        description="What preemption by partition does to its jobs; 'preempt.mode' by default.",
+    )
+    grace: Duration | None = Field(
+        default=None,
+        description="Time from the preemption of its jobs to their end: seconds, or with a unit;"
+        " 'preempt.grace' by default.",
+    )
 
     @model_validator(mode="after")
     def _check_limits(self) -> Self:
@@ -327,6 +344,7 @@ class PartitionDeclaration(Params):
             self.priority,
             self.limits.build(),
             self.qos,
+            self.tier,
         )
 
 

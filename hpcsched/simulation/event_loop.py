@@ -20,7 +20,7 @@ import numpy as np
 
 from hpcsched import _core
 from hpcsched._core import Allocator, Batch, Choices, Hooks, Pause, Rule
-from hpcsched.dispatching.core_state import RequestShapes, new_state, set_outages
+from hpcsched.dispatching.core_state import RequestShapes, new_state, set_outages, set_preemption
 from hpcsched.dispatching.decision import NOTHING
 from hpcsched.dispatching.problem import plans_past_outages
 from hpcsched.dispatching.rules.core_rules import CoreRule
@@ -35,6 +35,7 @@ from hpcsched.simulation.replay_admission import (
     ColumnChecks,
     SharedResourceAdmission,
     admitted,
+    precedences,
 )
 from hpcsched.simulation.replay_choices import ReplayPredictions, choices_of, orders_of
 from hpcsched.simulation.replay_eligibility import ReplayEligibility
@@ -130,6 +131,10 @@ class EventLoop:
             self.state.release = self._holding.next_release
         if parts.outages.all:
             set_outages(self.state, parts.outages)
+        if parts.preemption is not None:
+            set_preemption(self.state, parts.preemption, system.resource_types)
+        if parts.checkpoints is not None:
+            self.state.set_checkpoints(*parts.checkpoints)
         self.shapes = RequestShapes(system, beside_outages=bool(parts.outages.all))
         self._latency = None if parts.latency is None else LatencyAccount(parts.latency)
         self._asking: DecisionRequests | None = None
@@ -287,6 +292,7 @@ class EventLoop:
             draws=draws,
             owners=self._owners(columns),
             limits=self._limits.sets_of(columns, state),
+            precedence=precedences(columns, self.parts.preemption),
             is_predicted=not self._predictions.asks,
             last=last,
         )

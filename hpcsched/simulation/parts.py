@@ -12,6 +12,7 @@ from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.outages import NO_OUTAGES, Outages
 from hpcsched.system.system import Request, System
+from hpcsched.workload.preemption import Checkpoints, Preemption
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partitions
 from hpcsched.workload.site_policies import NO_POLICIES, SitePolicies
 
@@ -36,6 +37,10 @@ class Parts(NamedTuple):
         Observers, by name, that pass data to dispatchers before each round.
     recorded
         Starts of a log that the dispatcher follows: a job is ineligible until it is due.
+    preemption
+        Rules of preemption, and ranks of jobs; None: there are none.
+    checkpoints
+        Checkpoints from which jobs go on; None: they begin anew.
     """
 
     system: System
@@ -56,10 +61,12 @@ class Parts(NamedTuple):
     predictor_name: str | None = None
     recorded: RecordedStarts | None = None
     policies: SitePolicies = NO_POLICIES
+    preemption: Preemption | None = None
+    checkpoints: Checkpoints | None = None
 
     @property
     def equal_unit(self) -> Request | None:
         """A unit of any job, if all are equal and go on any node, so that counting is exact."""
-        counts = not self.outages.all and not self.system.shared_resources
+        counts = not (self.outages.all or self.system.shared_resources or self.preemption)
         unit = self.uniform_request
         return Request(1, unit) if unit is not None and counts else None

@@ -12,7 +12,7 @@ from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import Job
 
-JobState = Literal["completed", "killed", "rejected", "failed"]
+JobState = Literal["completed", "killed", "rejected", "failed", "preempted"]
 
 RejectedBy = Literal[
     "dispatcher",
@@ -49,6 +49,7 @@ class JobRecord(NamedTuple):
         `completed`: ended by itself. `rejected`: never started.
         `killed`: ended at its requested time, so that `run_time` is shorter than the trace's.
         `failed`: a node of it went out of service, and it was not run again.
+        `preempted`: ended for another job, and not run again.
     start_time, end_time
         Instants of the last attempt, in seconds; None for a rejected job.
     allocation
@@ -56,7 +57,8 @@ class JobRecord(NamedTuple):
     rejected_by
         Rule that rejected it; None if none did.
     requeues, lost_time
-        Number of attempts before, which were lost to outages, and their run time in seconds.
+        Number of attempts before, which were lost to outages or preemption, and their run time in
+        seconds, without the work that checkpoints saved.
     """
 
     job: Job
@@ -72,14 +74,14 @@ class JobRecord(NamedTuple):
 
 
 class Interruption(NamedTuple):
-    """An attempt to run a job that ended because a node went out of service.
+    """An attempt to run a job that ended since a node went out of service, or by preemption.
 
     Attributes
     ----------
     start_time, end_time
         Instants of the attempt, in seconds.
     requeued
-        True: the job waits again. False: it has left the system, as failed.
+        True: the job waits again. False: it has left the system, as failed or preempted.
     """
 
     job: Job
@@ -145,7 +147,7 @@ BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
 NodeArray = npt.NDArray[np.int32]
 
-ENDED, _FAILED, _REQUEUED, _REJECTED = range(4)
+ENDED, FAILED, REQUEUED, PREEMPTED, _SUSPENDED, _REJECTED = range(6)
 """How a job stops running, or that it never runs: `Left` of the core."""
 
 
@@ -158,10 +160,14 @@ class LeftJobs(NamedTuple):
         Predicted run time, in seconds.
     failed
         True for a job that lost a node and was not run again.
+    preempted
+        True for a job that ended for another and was not run again.
     rejected_by
         Place in `REFUSALS`, or -1. A rejected job has no places; start and end are its rejection.
     requeues, lost_time
         Number of attempts before, which were lost, and their run time in seconds.
+    ran, work
+        Seconds that the last attempt ran, and run time without checkpoints.
     """
 
     sequence: IntArray
@@ -169,24 +175,40 @@ class LeftJobs(NamedTuple):
     end_time: IntArray
     predicted: IntArray
     failed: BoolArray
+    preempted: BoolArray
     rejected_by: IntArray
     requeues: IntArray
     lost_time: IntArray
+    ran: IntArray
+    work: IntArray
     last_place: IntArray
     nodes: NodeArray
     node_units: NodeArray
 
 
 class LostAttempts(NamedTuple):
-    """Attempts that were lost with a node, in order, `[I]`; places as in `LeftJobs`.
+    """Attempts that were lost with a node or by preemption, `[I]`; places as in `LeftJobs`.
 
-    Jobs that were not `requeued` have left as failed.
+    Jobs that were not `requeued` have left as failed or preempted.
+
+    Attributes
+    ----------
+    suspended
+        True for an interval in which a job was suspended, which is no attempt.
+    preempted_by
+        Number of the job for which it ended or was suspended, or -1.
+    ran, lost_time
+        Seconds that it ran, and these without the work that checkpoints saved.
     """
 
     sequence: IntArray
     start_time: IntArray
     end_time: IntArray
     requeued: BoolArray
+    suspended: BoolArray
+    preempted_by: IntArray
+    ran: IntArray
+    lost_time: IntArray
     last_place: IntArray
     nodes: NodeArray
     node_units: NodeArray
@@ -240,14 +262,23 @@ def take_written(state: State) -> Written:
     left, nodes, units, lost, lost_nodes, lost_units, rounds, amounts, times, levels = (
         state.take_output()
     )
-    sequence, start, end, predicted, last_place, how, requeues, lost_time = left.T
+    sequence, start, end, predicted, last_place, how, requeues, lost_time, _, ran, work = left.T
     types = amounts.shape[1] // 3
-    ends = sequence, start, end, predicted, how == _FAILED, np.maximum(how - _REJECTED, -1)
+    ends = sequence, start, end, predicted, how == FAILED, how == PREEMPTED
+    refused_by = np.maximum(how - _REJECTED, -1)
+    lost_how = lost[:, 5]
     return Written(
-        LeftJobs(*ends, requeues, lost_time, last_place, nodes, units),
+        LeftJobs(*ends, refused_by, requeues, lost_time, ran, work, last_place, nodes, units),
         ReplayedRounds._make([*rounds.T, *np.split(amounts, [types, 2 * types], axis=1), times]),
         LostAttempts._make(
-            [*lost.T[:3], lost[:, 5] == _REQUEUED, lost[:, 4], lost_nodes, lost_units]
+            [
+                *lost.T[:3],
+                lost_how == REQUEUED,
+                lost_how == _SUSPENDED,
+                *lost.T[[8, 9, 7, 4]],
+                lost_nodes,
+                lost_units,
+            ]
         ),
         levels[:, 0],
         levels[:, 1:],

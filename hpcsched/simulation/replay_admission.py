@@ -1,6 +1,6 @@
 """Admission of submitted jobs by their partitions, batch by batch."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 
 import numpy as np
@@ -16,6 +16,7 @@ from hpcsched.system.space import Amounts, most_draw, own_draw
 from hpcsched.system.system import IntArray, Request, System
 from hpcsched.workload.job import LARGEST_SUM, LONGEST
 from hpcsched.workload.job_batches import JobColumns, RequestNumbers, not_replayable, records_of
+from hpcsched.workload.preemption import Preemption
 
 LARGEST_AMOUNT = 1 << 61
 """Largest sum of requests of all jobs in the system, of any resource type."""
@@ -139,6 +140,10 @@ class SharedResourceAdmission:
         return self._stays[draw]
 
 
+_WHERE = ("partition", "queue", "group", "application", "partition_name", "queue_name")
+"""Columns by which a job belongs to a partition or QOS."""
+
+
 def admitted(batches: Iterable[JobColumns], parts: Parts) -> Iterator[JobColumns]:
     """Yield batches with jobs restricted to the nodes of their partitions, and refusals marked.
 
@@ -156,10 +161,7 @@ def _admitted(
     columns: JobColumns, limits: ReplayLimits, numbers: RequestNumbers, parts: Parts
 ) -> JobColumns:
     asked = columns.request, columns.units, columns.requested_time
-    told = [as_numbers(columns.details.column(name)) for name in limits.columns]
-    _, first, place = np.unique(
-        np.stack([*asked, *told]), axis=1, return_index=True, return_inverse=True
-    )
+    first, place = _alike(columns, limits.columns, asked)
     of_each = [limits.admit(job) for job, _ in records_of([columns.take(first)])]
     request = [numbers.of(job.request) for job, _ in of_each]
     refused = [-1 if by is None else REFUSALS.index(by) for _, by in of_each]
@@ -167,9 +169,31 @@ def _admitted(
         # Others fit on the system.
         if by >= 0 and parts.system.demand(job.units, job.unit_request) > LARGEST_AMOUNT:
             raise not_replayable("amounts that need more than 61 bits in all")
-    place = place.reshape(-1)
     return columns._replace(
         request=np.array(request, dtype=np.int64)[place],
         requests=numbers.requests,
         refused=np.array(refused, dtype=np.int64)[place],
     )
+
+
+def precedences(columns: JobColumns, preemption: Preemption | None) -> IntArray:
+    """Return rank and class in preemption of each job of a batch, `[B, 2]`; empty without any."""
+    if preemption is None or not len(columns.job_id):
+        return np.empty((0, 0 if preemption is None else 2), dtype=np.int64)
+    first, place = _alike(columns, _WHERE)
+    found = [preemption.precedence(job) for job, _ in records_of([columns.take(first)])]
+    return np.array(found, dtype=np.int64)[place]
+
+
+def _alike(
+    columns: JobColumns, names: Sequence[str], more: Sequence[IntArray] = ()
+) -> tuple[IntArray, IntArray]:
+    """Return one job of each set of equal ones, and the set of each job.
+
+    They are equal in some columns, and in some more numbers.
+    """
+    told = [as_numbers(columns.details.column(name)) for name in names]
+    _, first, place = np.unique(
+        np.stack([*more, *told]), axis=1, return_index=True, return_inverse=True
+    )
+    return first, place.reshape(-1)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpcsched._core import Allocator, Choices, Correction, OrderKind, State
+from hpcsched.dispatching.problem import Dispatcher
 from hpcsched.dispatching.rules.allocators import kind_in_core, scarce_in
 from hpcsched.dispatching.rules.core_rules import CoreRule
 from hpcsched.dispatching.rules.multifactor import MultifactorOrder
@@ -113,10 +114,11 @@ class ReplayPredictions:
         first, self._told = self._told, state.written[0]
         if not self._jobs or first == self._told:
             return
-        for sequence, start, end, _, _, how, _, _ in state.left_since(first).tolist():
+        for row in state.left_since(first).tolist():
+            sequence, how, ran = row[0], row[5], row[9]
             job = self._jobs.pop(sequence)
             if self.asks and how == ENDED:
-                self._driver.observe(job, end - start)
+                self._driver.observe(job, ran)
 
     def taken(self) -> None:
         """Note that the output begins anew."""
@@ -244,9 +246,13 @@ def obstacles(parts: Parts) -> list[str]:
 
     Empty if none does. Observers are not looked at: `obstacles_of_run` of `runs` does.
     """
-    dispatcher = parts.dispatcher
+    return dispatcher_obstacles(parts.dispatcher, parts.dispatcher_name)
+
+
+def dispatcher_obstacles(dispatcher: Dispatcher, name: str) -> list[str]:
+    """Return the parts of a dispatcher that need Python at each event; see `obstacles`."""
     if not isinstance(dispatcher, CoreRule):
-        return [f"the dispatcher {parts.dispatcher_name}"]
+        return [f"the dispatcher {name}"]
     found = list(dispatcher.needs_python)
     if kind_in_core(dispatcher.allocator) is Allocator.EXTERNAL:
         found.append(f"the allocator {type(dispatcher.allocator).__name__}")
@@ -254,6 +260,13 @@ def obstacles(parts: Parts) -> list[str]:
         if type(order) not in (ArrivalOrder, KeyOrder, *BY_WAIT, MultifactorOrder):
             found.append(f"the queue order {type(order).__name__}")
     return found
+
+
+def changing_orders(dispatcher: Dispatcher) -> list[str]:
+    """Return the queue order of a dispatcher, in words, if it changes with time."""
+    if isinstance(dispatcher, CoreRule) and _kind(dispatcher.order) != OrderKind.BY_KEYS:
+        return [f"the queue order {type(dispatcher.order).__name__}"]
+    return []
 
 
 def needs_reasons(observer: Observer) -> bool:

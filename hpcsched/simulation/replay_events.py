@@ -13,7 +13,9 @@ from hpcsched.simulation.check import OverdrawError, SharedResourceAccounts
 from hpcsched.simulation.observer import additional_data, listeners
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import (
+    FAILED,
     REFUSALS,
+    REQUEUED,
     Interruption,
     JobRecord,
     JobState,
@@ -134,8 +136,10 @@ class _Present(NamedTuple):
 
     waiting: WaitingJob
     state: JobState
+    run_time: int = 0
     requeues: int = 0
     lost_time: int = 0
+    done: int = 0
 
 
 class ReplayEvents:
@@ -211,7 +215,7 @@ class ReplayEvents:
                 begin = value
                 self._start(now, number, places, state)
             elif kind == EventKind.LOST_JOB:
-                self._lose(now, number, row, requeued=bool(value))
+                self._lose(now, number, row, value, elapsed=expected)
             elif kind == EventKind.ENDED_JOB:
                 running, present = self._stop(number), self._present.pop(number)
                 for follow in self._tell.followed_ends:
@@ -237,7 +241,9 @@ class ReplayEvents:
             self.rows[job.job_id] = row
         waiting = waiting_job(job, predicted, self._parts.system, expected)
         killed = self._parts.kill_at_requested_time and run_time > job.requested_time
-        self._present[number] = _Present(waiting, "killed" if killed else "completed")
+        state: JobState = "killed" if killed else "completed"
+        run_time = job.requested_time if killed else run_time
+        self._present[number] = _Present(waiting, state, run_time)
         for tell in self._tell.submitted:
             tell(waiting)
         return waiting
@@ -321,8 +327,9 @@ class ReplayEvents:
         for tell in self._tell.started:
             tell(running)
 
-    def _lose(self, now: int, number: int, row: int, *, requeued: bool) -> None:
-        """End the attempt of a job that has lost a node; the job waits again or leaves."""
+    def _lose(self, now: int, number: int, row: int, how: int, *, elapsed: int) -> None:
+        """End the attempt of a job before its end; the job waits again or leaves."""
+        requeued = how == REQUEUED
         running, present = self._stop(number), self._present[number]
         start, allocation = running.start_time, running.allocation
         for follow in self._tell.followed_ends:
@@ -333,10 +340,17 @@ class ReplayEvents:
                 tell(told)
         if not requeued:
             del self._present[number]
-            self._leave(running, present, "failed", now)
+            self._leave(running, present, "failed" if how == FAILED else "preempted", now)
             return
+        saved = 0
+        if self._parts.checkpoints is not None:
+            left = present.run_time - present.done
+            restarts = present.done > 0
+            saved = self._parts.checkpoints.saved(left, elapsed, restarts=restarts)
         self._present[number] = present._replace(
-            requeues=present.requeues + 1, lost_time=present.lost_time + now - start
+            requeues=present.requeues + 1,
+            lost_time=present.lost_time + elapsed - saved,
+            done=present.done + saved,
         )
         if self._holding is not None:
             self._holding.put_back(running, number, row)

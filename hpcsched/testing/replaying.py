@@ -144,6 +144,9 @@ def lost_attempts(
             "unit_request": at.job.unit_request,
             "nodes": at.allocation.nodes,
             "node_units": at.allocation.units,
+            "suspended": False,
+            "run_time": at.end_time - at.start_time,
+            "lost_time": at.end_time - at.start_time,
         }
         for at in interruptions
     ]

@@ -36,6 +36,8 @@ class Partition:
         Limits of its jobs.
     qos
         Number or name of the QOS whose limits are those of its jobs, in place of `limits`.
+    tier
+        Jobs of partitions of higher tiers come first, whatever their order (Slurm's PriorityTier).
     """
 
     name: str
@@ -45,6 +47,7 @@ class Partition:
     priority: int = 0
     limits: SiteLimits = NO_LIMITS
     qos: int | str | None = None
+    tier: int = 1
 
     @property
     def takes_the_rest(self) -> bool:

@@ -50,8 +50,12 @@ def read_run(run: RunDirectory) -> RunColumns:
 def lost_columns(*attempts: tuple[int, int, int, bool, list[int], list[int]]) -> LostColumns:
     """Return lost attempts: job, start, end, whether it was requeued, nodes, and units on them."""
     names = ("job_id", "start_time", "end_time", "requeued", "nodes", "node_units")
-    own = {"units": 1, "unit_request": [1, 0, 0]}
-    rows = [own | dict(zip(names, attempt, strict=True)) for attempt in attempts]
+    times = ("run_time", "lost_time")
+    own = {"units": 1, "unit_request": [1, 0, 0], "suspended": False}
+    rows = [
+        own | dict(zip(names, attempt, strict=True)) | dict.fromkeys(times, attempt[2] - attempt[1])
+        for attempt in attempts
+    ]
     return lost_of(pa.Table.from_pylist(rows, interruptions_schema()), SYSTEM)
 
 
@@ -107,7 +111,8 @@ def test_no_lost_attempts() -> None:
     some = lost_columns((1, 0, 5, True, [0, 1], [2, 3]))
     none = lost_columns()
     assert kinds(none) == kinds(some)
-    assert kinds(some) == dict.fromkeys(kinds(some), "i") | {"requeued": "b", "unpaired": "b"}
+    flags = dict.fromkeys(("requeued", "suspended", "unpaired"), "b")
+    assert kinds(some) == dict.fromkeys(kinds(some), "i") | flags
     assert (some.places.tolist(), some.node.tolist()) == ([2], [0, 1])
     assert some.node_units.tolist() == [2, 3]
 
@@ -157,6 +162,7 @@ def write_lost(folder: Path, **changed: object) -> RunDirectory:
     row = {
         "job_id": 1, "start_time": 0, "end_time": 5, "requeued": True, "units": 3,
         "unit_request": [4, 2, 0], "nodes": [0, 1, 2], "node_units": [1, 1, 1],
+        "suspended": False, "run_time": 5, "lost_time": 5,
     }  # fmt: skip
     second = {"nodes": [2], "node_units": [3], "requeued": False, "start_time": 7, "end_time": 9}
     rows = [row | changed, row | second]

@@ -85,6 +85,13 @@ system: {groups: [{name: node, count: 4, resources: {core: 2}}]}
 trace: {source: swf, path: jobs.swf, unit: {core: 1}}
 dispatcher: {name: easy}
 """
+PREEMPTING = (
+    PLAIN
+    + """\
+partitions: [{name: low, jobs: {queue: [1]}}, {name: high, jobs: {queue: [2]}, tier: 2}]
+preempt: {by: partition, exempt: 5}
+"""
+)
 SCENARIOS = {
     "site": SITE,
     "failing": SITE.replace("  failure_log", "  requeue: false\n  failure_log"),
@@ -98,6 +105,7 @@ SCENARIOS = {
     "slurm": PLAIN.replace("{name: easy}", "{name: slurm-backfill, bf_interval: 20}"),
     "slurm later": PLAIN.replace("{name: easy}", "{name: slurm-backfill, bf_interval: 20}")
     + "simulation: {dispatch_latency: {fixed: 1s}}\n",
+    "preempting": PREEMPTING,
     "charged": PLAIN + "simulation: {dispatch_latency: {base: 1s, per_queued_job: 100ms}}\n",
 }
 
@@ -329,6 +337,22 @@ CASES = [
     Case("site", first(LOST, start_time=-60), "when it had ended, or not begun"),
     Case("site", first(LOST, requeued=False), "attempts that were not tried again"),
     Case("failing", first(LOST, requeued=True), "attempts that were tried again"),
+    # Preemption: job 7 preempts a job of the queue 1 at 30
+    Case("preempting", first(LOST, preempted_by=900), "expected jobs that are preempted and preem"),
+    Case("preempting", first(LOST, preempted_by=4), "expected a job of another class"),
+    Case("preempting", first(LOST, requeued=False), "expected the mode requeue, found cancel"),
+    Case("preempting", first(LOST, requeued=False), "expected it to run then"),
+    Case("preempting", text("exempt: 5", "exempt: 300"), "expected 300 s of run time before"),
+    Case("preempting", first(LOST, preempted_by=9), "expected the preemptor to wait then"),
+    Case(
+        "preempting",
+        job(7, start_time=31, end_time=41),
+        "expected the preemptor to start then, on a node of it",
+    ),
+    Case("preempting", first(LOST, run_time=1), "run_time: expected"),
+    Case("preempting", first(LOST, lost_time=1), "lost_time: expected"),
+    Case("preempting", figures("preemption", preemptions=9), "preemption.preemptions: expected 5"),
+    Case("preempting", figures(goodput=0.1), "goodput: expected"),
     Case("site", job(10, requeues=1), "job 10: requeues: expected 0, found 1"),
     Case("site", job(10, lost_time=1), "job 10: lost_time: expected 0, found 1"),
     Case("failing", job(10, state="failed"), "failed jobs, with start and end"),

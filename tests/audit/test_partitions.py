@@ -363,6 +363,7 @@ def lost_checked(folder: Path, jobs: Sequence[tuple[int, str]], *lost: Lost) -> 
         {
             "job_id": job_id, "start_time": 0, "end_time": 5, "requeued": requeued, "units": units,
             "unit_request": request, "nodes": nodes, "node_units": on_each,
+            "suspended": False, "run_time": 5, "lost_time": 5,
         }
         for job_id, requeued, units, request, nodes, on_each in lost
     ]  # fmt: skip

@@ -19,7 +19,7 @@ from hpcsched.runs.columns import (
 )
 from hpcsched.runs.files import KNOWN, STATES
 from hpcsched.runs.manifest import Manifest
-from hpcsched.runs.resource_records import SharedResourceFigures, outage_figures
+from hpcsched.runs.resource_records import SharedResourceFigures, outage_figures, preemption_figures
 from hpcsched.runs.runner import run
 from hpcsched.runs.summary import Remaining, job_account
 from hpcsched.scenario import load_scenario
@@ -119,7 +119,9 @@ def test_summary_keys(scenario, tmp_path):
     found |= dict.fromkeys(key_paths({"rounds": {"solver": {"optimal": 1}}}))
     down = Outages((Outage(0, 1, (0,), "failure"),))
     figures = outage_figures(interruptions_schema().empty_table(), down, scenario.system.build())
-    found |= dict.fromkeys(key_paths({"outages": figures}))
+    found |= dict.fromkeys(key_paths({"outages": figures, "goodput": 1.0}))
+    preempted = preemption_figures(interruptions_schema().empty_table())
+    found |= dict.fromkeys(key_paths({"preemption": preempted}))
     found |= dict.fromkeys(
         key_paths({"shared_resources": {"power": dict.fromkeys(SharedResourceFigures._fields, 0)}})
     )

@@ -196,7 +196,7 @@ def test_what_it_held_up() -> None:
 def test_earlier_attempts() -> None:
     """Runs that were lost with a node are told."""
     found = lines(facts=FACTS._replace(requeues=2, lost_time=80))
-    assert found[4] == "Attempts that were lost with a node before: 2, of 80 s in all."
+    assert found[4] == "Attempts that were lost before: 2, of 80 s in all."
 
 
 def test_for_programs() -> None:

@@ -56,7 +56,7 @@ def test_explanations(ran: RunResult) -> None:
     """Job 2 has node 1 from 5 to 35, so that job 1 is done again from 50 to 60."""
     first = told(ran, 1)
     assert "submitted at 0 s, started at 50 s and ended at 60 s (completed)" in first
-    assert "Attempts that were lost with a node before: 1, of 5 s in all." in first
+    assert "Attempts that were lost before: 1, of 5 s in all." in first
     assert "too few nodes were in service for it: failure" in first
     assert "for the end of maintenance weekly; a start at 50 s was planned" in first
     third = told(ran, 3)

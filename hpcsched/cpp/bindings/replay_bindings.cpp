@@ -26,8 +26,8 @@ void make_batch(Batch* self, const Row& number, const Row& submit_time, const Ro
                 const Row& shape, const Array2<const int64_t>& keys,
                 const Array2<const int64_t>& behind_keys, const Array<const bool>& watched,
                 const Row& refused, const Array2<const int64_t>& draws,
-                const Array2<const int64_t>& owners, const Row& limits, bool is_predicted,
-                bool last)
+                const Array2<const int64_t>& owners, const Row& limits,
+                const Array2<const int64_t>& precedence, bool is_predicted, bool last)
 {
     new (self) Batch{
         .number = Column<int64_t>(view_of(number)),
@@ -46,6 +46,7 @@ void make_batch(Batch* self, const Row& number, const Row& submit_time, const Ro
         .draws = Table<int64_t>(matrix_of(draws)),
         .owners = Table<int64_t>(matrix_of(owners)),
         .limits = Column<int64_t>(view_of(limits)),
+        .precedence = Table<int64_t>(matrix_of(precedence)),
     };
 }
 
@@ -149,6 +150,8 @@ owners
     User and partition, -1 if unknown, `[B, 2]`; see `State.needs_owners`.
 limits
     Set of limits, -1 if a job has none, `[B]`; empty without limits.
+precedence
+    Rank and class in preemption, `[B, 2]`; empty: all jobs are alike.
 is_predicted
     Whether predictions are known; otherwise they are asked for at submission.
 last
@@ -156,7 +159,8 @@ last
 )")
         .def("__init__", &make_batch, nb::kw_only(), "number"_a, "submit_time"_a, "run_time"_a,
              "predicted"_a, "requested_time"_a, "units"_a, "shape"_a, "keys"_a, "behind_keys"_a,
-             "watched"_a, "refused"_a, "draws"_a, "owners"_a, "limits"_a, "is_predicted"_a,
+             "watched"_a, "refused"_a, "draws"_a, "owners"_a, "limits"_a, "precedence"_a,
+             "is_predicted"_a,
              "last"_a);
     nb::class_<Hooks>(core, "Hooks", R"(What a replay asks of Python where it is needed.
 
@@ -219,7 +223,7 @@ seconds
 Returns
 -------
 tuple
-    Jobs that have left, `[J, 8]`; nodes and units of their places; lost attempts, `[I, 8]`; nodes
+    Jobs that have left, `[J, 11]`; nodes and units of their places; lost attempts, `[I, 11]`; nodes
     and units of theirs; rounds, `[K, 8]`; their waiting, free and idle amounts, `[K, 3R]`; decision
     times, `[K]`; levels of shared resources with their times, `[L, 1 + P]`.
 )")
@@ -234,7 +238,7 @@ tuple
                 return given<int64_t>(
                     Column<LeftJob>(self.output.jobs.part(first, self.output.jobs.size())));
             },
-            "first"_a, "Return the jobs that have left from one on, `[J, 8]`.")
+            "first"_a, "Return the jobs that have left from one on, `[J, 11]`.")
         .def(
             "round_record",
             [](const State& self, int64_t k) {

@@ -222,6 +222,27 @@ void set_outages(State& state, const Array<const int64_t>& time, const Array<con
     state.counters.altered = true;
 }
 
+void set_preemption(State& state, const Array2<const bool>& may_preempt,
+                    const Array2<const int64_t>& classes, const Array<const bool>& released,
+                    bool by_order, bool youngest_first)
+{
+    Preemption& preemption = state.preemption;
+    preemption.any = true;
+    preemption.by_order = by_order;
+    preemption.youngest_first = youngest_first;
+    const auto count = static_cast<int64_t>(may_preempt.shape(0));
+    preemption.may_preempt = Table<Flag>(
+        Matrix(reinterpret_cast<const Flag*>(may_preempt.data()), count, count));
+    for (int64_t c = 0; c < count; ++c) {
+        const View<const int64_t> of = matrix_of(classes).row(c);
+        preemption.mode.add(of[0]);
+        preemption.exempt.add(of[1]);
+        preemption.grace.add(of[2]);
+        preemption.priority.add(of[3]);
+    }
+    preemption.released = flags_of(released);
+}
+
 void set_shared_resources(State& state, const Array<const int64_t>& capacity,
                           const Array<const int64_t>& first, const Array<const int64_t>& at,
                           const Array<const int64_t>& offer, const Array<const int64_t>& every,
@@ -402,6 +423,24 @@ Parameters
 requeue
     Whether jobs that lose a node are put back into the queue.
 )")
+        .def("set_preemption", &set_preemption, "may_preempt"_a, "classes"_a, "released"_a,
+             "by_order"_a, "youngest_first"_a, R"(Set which jobs preempt others, and how.
+
+Parameters
+----------
+may_preempt
+    Whether jobs of a class preempt those of another, `[C, C]`.
+classes
+    Mode (0 off, 1 requeue, 2 cancel, 3 suspend), exempt time, grace time and priority, `[C, 4]`.
+released
+    Resource types that suspended jobs do not keep, `[R]`.
+by_order
+    Whether jobs preempt those that come later in the order of the queue, whatever their class.
+)")
+        .def("set_checkpoints", [](State& self, int64_t every, int64_t cost, int64_t restart) {
+                self.checkpoints = {every, cost, restart};
+            }, "every"_a, "cost"_a, "restart"_a, "Set the checkpoints of jobs, in seconds.")
+        .def_rw("ranks", &State::ranks, "Whether jobs differ in rank.")
         .def("set_shared_resources", &set_shared_resources, "capacity"_a, "first"_a, "at"_a,
              "offer"_a, "every"_a, "period"_a, "settled"_a, "node"_a, "rounds"_a,
              R"(Set the shared resources, `[P]`.

@@ -98,7 +98,11 @@ enum class Phase {
 };
 
 /// How a job stops running, or that it never runs; the cause of a refusal is added to `rejected`.
-enum class Left : int64_t { ended, failed, requeued, rejected };
+/// An interval in which a job was suspended is written as an attempt.
+enum class Left : int64_t { ended, failed, requeued, preempted, suspended, rejected };
+
+/// What preemption does to a job.
+enum class PreemptMode : int64_t { off, requeue, cancel, suspend };
 
 /// Events for observers.
 enum class EventKind : int64_t {

@@ -63,6 +63,15 @@ void distinguish(State& state, int64_t shape)
     }
 }
 
+int64_t units_on_all(State& state, int64_t shape)
+{
+    const NodeRuns& runs = runs_of(state);
+    int64_t total = 0;
+    for (int64_t run = 0; run < runs.count(); ++run)
+        total += runs.nodes(run) * units_on_run(state, runs, run, shape);
+    return total;
+}
+
 void compute_runs(State& state)
 {
     std::vector<int32_t>& bounds = state.nodes.bounds;
@@ -175,13 +184,17 @@ void add_waiting(State& state, int64_t shape)
     if (state.choices.rule == Rule::in_python) return;
     Shapes& shapes = state.shapes;
     if (++shapes.waiting[shape] != 1) return;
-    const NodeRuns& runs = runs_of(state);
+    runs_of(state);
     distinguish(state, shape);
     shapes.active.add(shape);
-    int64_t total = 0;
-    for (int64_t run = 0; run < runs.count(); ++run)
-        total += runs.nodes(run) * units_on_run(state, runs, run, shape);
-    shapes.fitting[shape] = total;
+    shapes.fitting[shape] = units_on_all(state, shape);
+}
+
+void recount(State& state)
+{
+    state.nodes.are_current = false;
+    for (const int64_t shape : state.shapes.active)
+        state.shapes.fitting[shape] = units_on_all(state, shape);
 }
 
 void remove_waiting(State& state, int64_t shape)

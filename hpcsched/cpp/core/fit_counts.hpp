@@ -54,6 +54,9 @@ void add_waiting(State& state, int64_t shape);
 /// Count a waiting job of a shape less; the last makes the shape inactive.
 void remove_waiting(State& state, int64_t shape);
 
+/// Compute runs of nodes and the fit counts of waiting shapes again, after free amounts have changed.
+void recount(State& state);
+
 /// Compute the fit counts of all waiting shapes.
 void count_fits(State& state);
 

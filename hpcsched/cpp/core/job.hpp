@@ -36,6 +36,13 @@ struct Job {
     int64_t made_after;  // rows of the next and the previous reservation of a round
     int64_t made_before;
     int64_t limits;  // set of limits; none: -1
+    int64_t rank;  // jobs of a higher one come before all others
+    int64_t kind;  // class in preemption; -1: neither preempts nor is preempted
+    int64_t preemptor;  // number of the job for which it ends or is suspended
+    int64_t claims_until;  // when the jobs that it preempts are gone; -1 without any
+    int64_t done;  // seconds of work that checkpoints have saved
+    int64_t suspended_since;  // -1: it is not suspended
+    int64_t suspended;  // seconds since its start, without the present suspension
 };
 
 /// A stretch of a job's places: an interval of slots, or units on a node.
@@ -60,7 +67,10 @@ struct LeftJob {
     int64_t last_place;  // end of its places in the list of places
     int64_t how;  // `Left`, and the cause of a refusal
     int64_t requeues;
-    int64_t lost_time;
+    int64_t lost_time;  // of all attempts that were requeued; of an attempt, its own
+    int64_t preemptor;
+    int64_t ran;  // seconds that the attempt ran
+    int64_t work;  // run time without checkpoints
 };
 
 /// An event for observers.
@@ -70,7 +80,7 @@ struct Event {
     int64_t number;  // rank of the job, or row in the table of rounds
     int64_t row;  // of the job, or the cause of a refusal
     int64_t value;
-    int64_t expected = 0;  // run time of a submitted job
+    int64_t expected = 0;  // run time of a submitted job, or seconds that a lost attempt ran
 };
 
 /// A dispatching round.

@@ -39,7 +39,8 @@ void join_queue(State& state, int64_t row)
     job.held = 0;
     job.span = none;
     job.promise = job.reserved = never;
-    job.cell = none;
+    job.cell = job.preemptor = job.claims_until = job.suspended_since = none;
+    job.suspended = 0;
     queue_of(state).insert(row, counters.queued);
     if (state.choices.own_backfill_order) backfill_queue_of(state).insert(row, counters.queued);
     ++counters.queued;
@@ -122,7 +123,10 @@ int64_t submit(State& state, int64_t k)
     job.requested_time = batch.requested_time[k];
     job.units = batch.units[k];
     job.shape = job.request = job.later = shape;
-    job.requeues = job.lost_time = 0;
+    job.requeues = job.lost_time = job.done = 0;
+    const bool is_ranked = batch.precedence.columns() != 0;
+    job.rank = is_ranked ? batch.precedence(k, 0) : 0;
+    job.kind = is_ranked ? batch.precedence(k, 1) : none;
     for (int64_t i = 0; i < batch.keys.columns(); ++i) state.keys(row, i) = batch.keys(k, i);
     if (state.choices.own_backfill_order)
         for (int64_t i = 0; i < batch.behind_keys.columns(); ++i)
@@ -145,8 +149,11 @@ void put_back(State& state, int64_t row)
 {
     Job& job = state.jobs[row];
     ++job.requeues;
-    job.lost_time += state.now() - job.start;
+    const int64_t ran = elapsed(job, state.now()), saved = state.checkpoints.saved(job, ran);
+    job.lost_time += ran - saved;
+    job.done += saved;
     join_queue(state, row);
+    if (state.by_node && !state.outages.any) add_waiting(state, job.shape);
 }
 
 void begin(State& state, int64_t row, int64_t cell)
@@ -156,7 +163,7 @@ void begin(State& state, int64_t row, int64_t cell)
     Job& job = state.jobs[row];
     job.waits = 0;
     job.start = now;
-    job.end = now + job.run_time;
+    job.end = now + state.checkpoints.run_time(job);
     job.planned_end = job.shown_end = now + job.predicted;
     job.cell = cell;
     const int64_t count = counters.running, place = place_among_running(state, row);
@@ -233,7 +240,7 @@ void end_first(State& state)
     const Job& job = state.jobs[row];
     if (state.expected_run_times)
         state.expected_run_times->learn(state.owners(row, 0), job.predicted,
-                                        state.now() - job.start);
+                                        elapsed(job, state.now()));
     pop(state.counters.running, state.ends, by_end(state));
     give_back(state, row);
     forget(state, row);
@@ -245,6 +252,16 @@ void drop_end(State& state, int64_t row)
     int64_t left = 0;
     for (int64_t k = 0; k < state.counters.running; ++k)
         if (state.ends[k] != row) push(state.ends[k], left++, state.ends, by_end(state));
+}
+
+void move_end(State& state, int64_t row, int64_t end, int64_t predicted_end)
+{
+    Job& job = state.jobs[row];
+    drop_end(state, row);
+    job.end = end;
+    push(row, state.counters.running - 1, state.ends, by_end(state));
+    job.planned_end = job.shown_end = predicted_end;
+    sort_running(state);
 }
 
 void forget(State& state, int64_t row)

@@ -9,7 +9,7 @@ namespace hpcsched {
 /// Put job `k` of the batch into the queue, in a free row, which is returned.
 int64_t submit(State& state, int64_t k);
 
-/// Put a job that has lost a node back into the queue.
+/// Put a job whose attempt has ended early back into the queue.
 void put_back(State& state, int64_t row);
 
 /// Start a queued job now, on places that are taken already. Its row stays in the queue until
@@ -34,6 +34,9 @@ void end_first(State& state);
 /// Remove a row from the heap of ends, wherever it is.
 void drop_end(State& state, int64_t row);
 
+/// Set the real and the predicted end of a running job.
+void move_end(State& state, int64_t row, int64_t end, int64_t predicted_end);
+
 /// Free the row of a job.
 void forget(State& state, int64_t row);
 
@@ -45,6 +48,12 @@ void sort_running(State& state);
 
 /// End a job and release its resources.
 void give_back(State& state, int64_t row);
+
+/// Return the seconds that a job has run since its start; it is not suspended.
+inline int64_t elapsed(const Job& job, int64_t now)
+{
+    return now - job.start - job.suspended;
+}
 
 /// Return a share of a job's wait until a time, in whole seconds, rounded down.
 int64_t share_of_wait(const Job& job, int64_t until, double share);

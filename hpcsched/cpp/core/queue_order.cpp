@@ -28,6 +28,9 @@ void sort(const State& state, Queue queue, std::optional<Multifactor>& priority,
     if (queue.kind == OrderKind::by_wait) queue.sort_by_wait(count, state.now());
     if (queue.kind == OrderKind::by_priority)
         queue.sort_by_priority(count, priorities_of(state, queue, *priority, count));
+    if (state.ranks && queue.kind != OrderKind::by_keys)
+        std::ranges::stable_sort(queue.rows.first(count), std::ranges::greater{},
+                                 [&](int64_t row) { return state.jobs[row].rank; });
 }
 
 }  // namespace
@@ -42,9 +45,9 @@ Queue backfill_queue_of(State& state)
     return {state.behind, state.choices.behind_order, state.behind_keys, state.jobs};
 }
 
-/// Whether a job is considered before another: by keys from `first_key` on, then by arrival.
 bool Queue::goes_before(int64_t one, int64_t other, int64_t first_key) const
 {
+    if (jobs[one].rank != jobs[other].rank) return jobs[one].rank > jobs[other].rank;
     for (int64_t k = first_key; k < keys.columns(); ++k)
         if (keys(one, k) != keys(other, k)) return keys(one, k) < keys(other, k);
     return jobs[one].sequence < jobs[other].sequence;
@@ -54,7 +57,7 @@ void Queue::insert(int64_t row, int64_t count)
 {
     int64_t left = 0, right = count;
     if (kind != OrderKind::by_keys ||
-        (count > 0 && keys.columns() == 0 && jobs[rows[count - 1]].sequence < jobs[row].sequence))
+        (count > 0 && keys.columns() == 0 && goes_before(rows[count - 1], row, 0)))
         left = count;
     while (left < right) {
         const int64_t middle = (left + right) / 2;

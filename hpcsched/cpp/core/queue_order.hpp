@@ -29,7 +29,8 @@ struct Queue {
     /// Sort the first `count` rows by priority, the highest first, then by arrival.
     void sort_by_priority(int64_t count, const std::vector<double>& priorities);
 
-private:
+    /// Whether a job is considered before another: by rank, by keys from `first_key` on, then by
+    /// arrival.
     bool goes_before(int64_t one, int64_t other, int64_t first_key) const;
 };
 

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/checkpoints.hpp"
 #include "core/counters.hpp"
 #include "core/expected_run_times.hpp"
 #include "core/job.hpp"
@@ -190,6 +191,20 @@ struct Limits {
     std::vector<Set> sets;
 };
 
+/// Preemption; see replay/preemption.hpp. Of each class of jobs, `[C]`, what is done to its jobs.
+struct Preemption {
+    bool any = false;
+    bool by_order = false;  // later jobs of the queue's order may be preempted, of all classes
+    bool youngest_first = false;
+    Table<Flag> may_preempt;  // by the class of the preemptor, [C, C]
+    Column<int64_t> mode;  // `PreemptMode`
+    Column<int64_t> exempt;  // seconds of run time before a job may be preempted
+    Column<int64_t> grace;  // seconds until its end
+    Column<int64_t> priority;  // the lowest is preempted first
+    Column<Flag> released;  // resource types that suspended jobs do not keep, [R]
+    Numbers suspended;  // rows, in order
+};
+
 /// Jobs in order of submission.
 struct Batch {
     Column<int64_t> number;
@@ -208,6 +223,7 @@ struct Batch {
     Table<int64_t> draws;
     Table<int64_t> owners;
     Column<int64_t> limits;  // set of limits, none: -1; empty without limits
+    Table<int64_t> precedence;  // `Job::rank` and `Job::kind`; empty: all are alike
 };
 
 /// Nodes of jobs, one job after another.
@@ -304,6 +320,9 @@ struct State {
     Column<int64_t> first_slot;  // of each node, [N + 1]
     Shapes shapes;
     Outages outages;
+    Preemption preemption;
+    Checkpoints checkpoints;
+    bool ranks = false;  // whether jobs differ in rank
     Followed followed;
     Flight flight;
     SharedResources shared;

@@ -12,6 +12,7 @@
 #include "replay/outages.hpp"
 #include "replay/output.hpp"
 #include "replay/pending_decision.hpp"
+#include "replay/preemption.hpp"
 #include "rules/round.hpp"
 
 namespace hpcsched {
@@ -67,9 +68,10 @@ void Loop::end_all()
 {
     while (counters_.running != 0 && state_.jobs[state_.ends[0]].end == counters_.now) {
         const int64_t row = state_.ends[0];
+        counters_.ended_any = true;
+        if (end_preempted(state_, row)) continue;
         write_job(state_, row, Left::ended);
         note_end(state_, EventKind::ended_job, row, 0);
-        counters_.ended_any = true;
         end_first(state_);
     }
 }
@@ -164,7 +166,9 @@ void Loop::ask_rule()
     // Where all jobs are held back nothing is decided, and that takes no time.
     const bool is_shown = counters_.queued > 0;
     note_asked(state_);
+    if (state_.preemption.any) counters_.call_again = never;
     hold_round(state_, false);
+    const Numbers requeued = preempt(state_);
     if (state_.manner.takes_time) {
         over_ = read_clock();
         state_.flight.decision_seconds = is_shown ? over_ - began : 0.0;
@@ -176,6 +180,7 @@ void Loop::ask_rule()
     }
     // Most rounds start nothing, and then the queue is as it was.
     if (counters_.started != 0 || counters_.held_back != 0) leave_queue(state_);
+    for (const int64_t row : requeued) put_back(state_, row);
     over_ = read_clock();
     write_round(state_, is_shown ? over_ - began : 0.0, queued, running);
     note_round(state_);
@@ -215,6 +220,7 @@ void Loop::charge()
 /// Hold a round, if jobs wait.
 void Loop::pass_round()
 {
+    resume_all(state_);
     if (counters_.queued == 0) {
         counters_.phase = Phase::next_instant;
         return;

@@ -42,7 +42,9 @@ void set_run_times(State& state, View<const int64_t> rows, View<const int64_t> r
     for (int64_t k = 0; k < rows.size(); ++k) {
         Job& job = state.jobs[rows[k]];
         job.run_time = run_times[k];
-        if (job.waits == 0) job.end = std::max(job.start + job.run_time, state.now() + 1);
+        if (job.waits == 0 && job.preemptor == none)
+            job.end = std::max(job.start + job.suspended + state.checkpoints.run_time(job),
+                               state.now() + 1);
     }
     // Rows in order of their ends are a heap.
     const View<int64_t> ends = state.ends.first(state.counters.running);

@@ -98,15 +98,9 @@ void pass_outages(State& state)
             ++k;
             continue;
         }
-        const Left how = outages.requeue ? Left::requeued : Left::failed;
-        write_job(state, row, how);
-        note_end(state, EventKind::lost_job, row, outages.requeue);
-        drop_end(state, row);
-        give_back(state, row);
-        if (outages.requeue)
-            put_back(state, row);
-        else
-            forget(state, row);
+        if (state.jobs[row].suspended_since == none) state.jobs[row].preemptor = none;
+        end_attempt(state, row, outages.requeue ? Left::requeued : Left::failed);
+        if (outages.requeue) put_back(state, row);
     }
     close_nodes(state);
     count_failures(state);

@@ -4,6 +4,7 @@
 
 #include "core/job_events.hpp"
 #include "core/places.hpp"
+#include "replay/preemption.hpp"
 
 namespace hpcsched {
 
@@ -23,7 +24,7 @@ void write_rejected(State& state, int64_t sequence, int64_t predicted, int64_t c
 {
     const int64_t now = state.now();
     state.output.jobs.add({sequence, now, now, predicted, state.output.places.size(),
-                           static_cast<int64_t>(Left::rejected) + cause, requeues, lost_time});
+                           static_cast<int64_t>(Left::rejected) + cause, requeues, lost_time, none, 0, 0});
 }
 
 }  // namespace
@@ -32,14 +33,32 @@ void write_job(State& state, int64_t row, Left how)
 {
     Output& output = state.output;
     const Job& job = state.jobs[row];
-    const auto write = [&](Column<LeftJob>& jobs, Places& places) {
+    const bool has_run = how != Left::suspended;
+    const int64_t begin = has_run ? job.start : job.suspended_since;
+    const int64_t ran = has_run ? elapsed(job, state.now()) : 0;
+    const auto write = [&](Column<LeftJob>& jobs, Places& places, int64_t lost_time) {
         if (state.choices.writes_places) write_places(state, job.cell, places);
-        jobs.add({job.sequence, job.start, state.now(), job.predicted, places.size(),
-                  static_cast<int64_t>(how), job.requeues, job.lost_time});
+        jobs.add({job.sequence, begin, state.now(), job.predicted, places.size(),
+                  static_cast<int64_t>(how), job.requeues, lost_time, job.preemptor, ran,
+                  job.run_time});
     };
-    // An attempt that is repeated is lost, but its job has not left; a failed one is both.
-    if (how != Left::ended) write(output.lost, output.lost_places);
-    if (how != Left::requeued) write(output.jobs, output.places);
+    // An attempt that is repeated is lost, but its job has not left; other lost ones are both.
+    const int64_t saved = how == Left::requeued ? state.checkpoints.saved(job, ran) : 0;
+    if (how != Left::ended) write(output.lost, output.lost_places, ran - saved);
+    if (how != Left::requeued && has_run) write(output.jobs, output.places, job.lost_time);
+}
+
+void end_attempt(State& state, int64_t row, Left how)
+{
+    if (state.jobs[row].suspended_since != none) stop_suspension(state, row);
+    write_job(state, row, how);
+    note_end(state, EventKind::lost_job, row, static_cast<int64_t>(how));
+    const Job& job = state.jobs[row];
+    if (state.manner.follows)
+        state.followed.events.back().expected = elapsed(job, state.now());
+    drop_end(state, row);
+    give_back(state, row);
+    if (how != Left::requeued) forget(state, row);
 }
 
 bool is_refused(const State& state, int64_t k)
@@ -61,6 +80,7 @@ void write_round(State& state, double seconds, int64_t queued, int64_t running)
     Column<int64_t> amounts(state.output.amounts.columns());
     std::ranges::copy(state.waiting_amounts, amounts.begin());
     std::ranges::copy(state.free_amounts, amounts.begin() + state.type_count());
+    add_released(state, {amounts.begin() + state.type_count(), state.type_count()});
     state.output.amounts.add(amounts);
     state.output.decision_times.add(seconds);
 }

@@ -6,8 +6,12 @@ namespace hpcsched {
 
 /// Output of the event loop: jobs that leave, rounds, and events for observers, where there are any.
 
-/// Write a job that stops running now.
+/// Write a job that stops running now, or resumes.
 void write_job(State& state, int64_t row, Left how);
+
+/// End the attempt of a running job before its end, and release its resources; its row is the
+/// caller's where it is requeued, and else free.
+void end_attempt(State& state, int64_t row, Left how);
 
 /// Whether job `k` of the batch is refused at submission.
 bool is_refused(const State& state, int64_t k);

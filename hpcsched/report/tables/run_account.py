@@ -24,8 +24,7 @@ def account_of_jobs(summary: Mapping[str, Any]) -> Iterator[str]:
 def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield the account of a run's jobs, then its metrics with their units and parameters."""
     yield from account_of_jobs(summary)
-    if "outages" in summary:
-        yield _lost_line(summary["outages"])
+    yield from _lost_lines(summary)
     for rule, count in summary["jobs"]["rejected_by"].items():
         yield f"  {count} rejected: {rule}"
     # Metrics of plugins may have longer names than those built in.
@@ -63,13 +62,25 @@ def _metric_line(name: str, width: int, value: float | None, about: Mapping[str,
     return f"  {name:{width}}  {shown:>18} {about.get('unit', ''):<2}{parameters}".rstrip()
 
 
-def _lost_line(outages: Mapping[str, Any]) -> str:
-    """Return the losses due to outages."""
-    hours = outages["lost_node_seconds"] / 3600
-    return (
-        f"  lost to outages: {outages['interruptions']} attempts, of which {outages['requeued']}"
-        f" were tried again, after {hours:,.1f} node-hours"
-    )
+def _lost_lines(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the losses due to outages and preemption."""
+    if "outages" in summary:
+        outages = summary["outages"]
+        hours = outages["lost_node_seconds"] / 3600
+        yield (
+            f"  lost to outages: {outages['interruptions']} attempts, of which"
+            f" {outages['requeued']} were tried again, after {hours:,.1f} node-hours"
+        )
+    if "preemption" in summary:
+        figures = summary["preemption"]
+        how = (f"{figures[name]} {name}" for name in ("requeued", "cancelled", "suspended"))
+        hours = figures["lost_node_seconds"] / 3600
+        yield (
+            f"  preempted: {figures['preemptions']} times ({', '.join(how)}), {hours:,.1f}"
+            " node-hours lost"
+        )
+    if summary.get("goodput") is not None:
+        yield f"  goodput: {summary['goodput']:.1%} of the node-hours that jobs ran"
 
 
 def _shared_resource_line(resource: str, drawn: Mapping[str, Any]) -> str:
