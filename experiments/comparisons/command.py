@@ -17,6 +17,8 @@ FORMATS = {"pdf": 300, "png": 200}
 DOTS = 110
 """Dots per inch of pictures on pages: small files, legible on a screen."""
 
+_MOST_NAMED = 3
+
 
 class Drawing(NamedTuple):
     """Where pictures are drawn: a folder, and formats (pdf, svg, png) with dots per inch.
@@ -96,7 +98,9 @@ def carry_out(
         _say(str(error))
         return 1
     if finished.missing:
-        _say(f"not there, and shown so: {', '.join(finished.missing)}")
+        more = len(finished.missing) - _MOST_NAMED
+        named = ", ".join(finished.missing[:_MOST_NAMED])
+        _say(f"not there, and shown so: {named}{f' and {more:,} more' if more > 0 else ''}")
     return 0
 
 

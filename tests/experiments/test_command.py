@@ -60,6 +60,20 @@ def test_from_a_declaration_to_a_table(run, tmp_path, monkeypatch, capsys):
     ]
 
 
+def test_many_are_missing(run, tmp_path, monkeypatch, capsys):
+    """The first ones are named, and the others counted."""
+    run_cells_here(monkeypatch)
+    write_experiment(tmp_path)
+    only = ["--only", "actual", "--only", "AF", "--only", "SJF", "--set", "trace.jobs=9"]
+    assert cli.main(["experiment", "small.yaml", *only]) == 0
+    capsys.readouterr()
+    code, _, lines = run("runs/small")
+    assert code == 0
+    assert lines[-1].startswith("not there, and shown so: ")
+    assert lines[-1].count(", ") == 3
+    assert lines[-1].endswith(" more")
+
+
 @pytest.mark.parametrize(
     ("arguments", "text", "message"),
     [
