@@ -231,23 +231,24 @@ def order_of(site: Site, folder: Path, sshare: str) -> tuple[MultifactorOrder, l
     command = ["trace", "accounts-from", str(folder / "sshare.txt"), str(paths["site.yaml"])]
     assert cli.main([*command, "--out", str(paths["accounts.yaml"])]) == 0
     block = paths["accounts.yaml"].read_text()
-    # The keys belong to `order`, which is the last block.
-    more = "".join(f"    {line}\n" for line in block.splitlines())
-    paths["site.yaml"].write_text(f"{text}    qos: {json.dumps(QOS)}\n{more}")
-    parts = assemble(load_scenario(paths["site.yaml"]))
+    qos = {name: {"priority": priority} for name, priority in QOS.items()}
+    paths["site.yaml"].write_text(f"{text}\nqos: {json.dumps(qos)}\n{block}")
+    told = ["dispatcher.order.fair_share=classic"] if "fair_share: classic" in block else []
+    parts = assemble(load_scenario(paths["site.yaml"], told))
     params = parts.scenario.dispatcher.order  # type: ignore[attr-defined]
     assert isinstance(params, MultifactorParams)
+    accounts = parts.scenario.accounts
     users = {name: int(number) for number, name in re.findall(r"(\d+): \S+  # (\w+)", block)}
     assert len(users) == 12
     queue = []
     for number, (user, account, qos, partition, nodes) in sorted(site.waiting.items()):
         job = Job(
             number, 0, Request(nodes, (16, 0), one_unit_per_node=True), 1800,
-            user=users[user], group=(*params.accounts[account].groups, None)[0],
+            user=users[user], group=(*accounts[account].groups, None)[0],
             queue_name=qos, partition_name=partition,
         )  # fmt: skip
         queue.append(waiting_job(job, 1800, parts.system))
-    return MultifactorOrder(params, parts.system, parts.partitions), queue
+    return MultifactorOrder(params, parts.system, parts.partitions, parts.policies), queue
 
 
 @pytest.mark.parametrize("algorithm", ["fair_tree", "classic"])
@@ -291,9 +292,9 @@ def test_priorities_of_qos(slurm: SlurmCluster, site: Site, tmp_path: Path) -> N
     out = tmp_path / "accounts.yaml"
     command = ["trace", "accounts-from", *files, f"--qos={tmp_path}/qos.txt", f"--out={out}"]
     assert cli.main(command) == 0
-    params = MultifactorParams.model_validate(yaml.safe_load(out.read_text()))
-    assert params.qos == QOS
-    assert len(params.accounts) == 6
+    written = yaml.safe_load(out.read_text())
+    assert {name: one["priority"] for name, one in written["qos"].items()} == QOS
+    assert len(written["accounts"]) == 6
 
 
 @pytest.mark.usefixtures("site")
