@@ -48,7 +48,7 @@ void add_bounds_of_idle_nodes(State& state)
 }
 
 /// Begin runs where nodes have another room for a shape when they are idle.
-void distinguish(State& state, int64_t shape)
+void split_runs_for(State& state, int64_t shape)
 {
     std::vector<bool>& known = state.nodes.known;
     known.resize(static_cast<size_t>(state.shapes.asked.rows()));
@@ -84,7 +84,7 @@ void compute_runs(State& state)
     state.nodes.runs = NodeRuns(state.available, std::move(first));
     state.nodes.known.clear();
     state.nodes.are_current = true;
-    for (const int64_t shape : state.shapes.active) distinguish(state, shape);
+    for (const int64_t shape : state.shapes.active) split_runs_for(state, shape);
 }
 
 }  // namespace
@@ -127,6 +127,13 @@ NodeRuns& runs_of(State& state)
 {
     if (!state.nodes.are_current) compute_runs(state);
     return state.nodes.runs;
+}
+
+void distinguish(State& state, int64_t shape)
+{
+    if (state.choices.rule == Rule::in_python) return;
+    runs_of(state);
+    split_runs_for(state, shape);
 }
 
 void change_places(State& state, int64_t cell, int64_t shape, int64_t sign)
@@ -185,7 +192,7 @@ void add_waiting(State& state, int64_t shape)
     Shapes& shapes = state.shapes;
     if (++shapes.waiting[shape] != 1) return;
     runs_of(state);
-    distinguish(state, shape);
+    split_runs_for(state, shape);
     shapes.active.add(shape);
     shapes.fitting[shape] = units_on_all(state, shape);
 }
@@ -195,6 +202,9 @@ void recount(State& state)
     state.nodes.are_current = false;
     for (const int64_t shape : state.shapes.active)
         state.shapes.fitting[shape] = units_on_all(state, shape);
+    // Shapes of later starts are made anew where nodes have changed.
+    for (int64_t k = 0; k < state.counters.queued && !state.counters.stale; ++k)
+        distinguish(state, state.jobs[state.queue[k]].later);
 }
 
 void remove_waiting(State& state, int64_t shape)
@@ -212,6 +222,8 @@ void count_fits(State& state)
     state.nodes.are_current = false;
     for (int64_t k = 0; k < state.counters.queued; ++k)
         add_waiting(state, state.jobs[state.queue[k]].shape);
+    for (int64_t k = 0; k < state.counters.queued; ++k)
+        distinguish(state, state.jobs[state.queue[k]].later);
 }
 
 }  // namespace hpcsched

@@ -41,6 +41,9 @@ void for_each_span(const State& state, int64_t cell, Function function)
 /// before a job is taken out of the running ones.
 NodeRuns& runs_of(State& state);
 
+/// Tell nodes apart by the room that they have for a shape when they are idle.
+void distinguish(State& state, int64_t shape);
+
 /// Allocate units of a shape in a list of cells (sign 1), or release them (-1).
 void change_places(State& state, int64_t cell, int64_t shape, int64_t sign);
 

@@ -113,6 +113,7 @@ struct Outages {
     Column<int64_t> change_nodes;
     Column<int64_t> down;  // current outages of each node
     Column<int64_t> failed;  // those of them that are not announced
+    bool any_failed = false;
     Column<Flag> closed;  // nodes without free capacity for that reason
     Column<Flag> missed;  // those of the last round that made reservations
     Column<int64_t> clear_until;  // begin of each node's next announced outage

@@ -58,6 +58,7 @@ int64_t narrowed_shape(State& state, int64_t request, int64_t span)
     const Outages& outages = state.outages;
     const int64_t count = state.shapes.count();
     if (span == 0 && counters.closed == 0) return request;
+    if (span == any_time && !outages.any_failed) return request;
     for (int64_t shape = counters.requests; shape < count; ++shape)
         if (outages.narrowed[shape] == request && outages.narrowed_span[shape] == span)
             return shape;
@@ -101,6 +102,7 @@ void narrow_all(State& state)
         job.span = span;
         job.shape = shape;
         job.later = later;
+        distinguish(state, later);
         const int64_t widest = state.manner.plans_past_outages ? later : shape;
         const bool too_few = widest >= counters.requests && job.units > outages.room[widest];
         set_held(state, row, held_by_outages, too_few);

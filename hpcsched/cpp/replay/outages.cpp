@@ -44,6 +44,7 @@ void count_failures(State& state)
     for (int64_t k = 0; k < outages.start.size() && outages.start[k] <= state.now(); ++k)
         if (outages.end[k] > state.now())
             for (const int64_t node : outages.nodes_of(k)) --outages.failed[node];
+    outages.any_failed = std::ranges::any_of(outages.failed, [](int64_t count) { return count; });
 }
 
 /// Write the next announced outage of each node, and the sorted distinct times of these.

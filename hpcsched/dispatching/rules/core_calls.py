@@ -213,7 +213,8 @@ def later_requests(problem: DispatchingProblem, queue: Sequence[WaitingJob]) -> 
         if key not in known:
             back = {node for outage in problem.outages[:taken] for node in outage.nodes}
             whole = own.allowed_nodes or frozenset(range(problem.system.node_count))
-            left = whole & back.union(now.allowed_nodes or whole)
+            open_now = whole if now.allowed_nodes is None else now.allowed_nodes
+            left = whole & back.union(open_now)
             known[key] = own if left == whole else own._replace(allowed_nodes=left)
         found.append(known[key])
     return found

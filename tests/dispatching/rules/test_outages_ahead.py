@@ -162,3 +162,17 @@ def test_a_job_too_long_for_the_time_before_maintenance_is_reserved_its_end(name
     outages = Outages((Outage(8, 12, (2,), "maintenance"),))
     recorder = replay(alike(3, core=1), RESERVING[name](), jobs, outages=outages)
     assert recorder.start_times == {1: 12, 2: 22, 3: 3, 4: 22}
+
+
+@pytest.mark.parametrize("name", ["conservative", "slack"])
+def test_a_reservation_is_on_the_nodes_of_its_job(name: str) -> None:
+    """All three nodes are serviced from 3 to 6. Job 1 may use the last two, and comes first.
+
+    It is reserved 6, and job 2, which needs all nodes, 16.
+    """
+    bound = traced(1, 3, 2, 10, allowed_nodes=frozenset({1, 2}))
+    outages = Outages((Outage(3, 6, (0, 1, 2), "maintenance"),))
+    recorder = replay(
+        alike(3, core=1), RESERVING[name](), [bound, traced(2, 4, 3, 10)], outages=outages
+    )
+    assert recorder.start_times == {1: 6, 2: 16}
