@@ -33,7 +33,7 @@ PartitionName=main Nodes=ALL PriorityTier=2 TRESBillingWeights="CPU=1.0,Mem=0.25
 """
 BLOCK = """\
 partitions:
-  - {name: main, jobs: {partition: [main]}}  # without PriorityTier=2,\
+  - {name: main, jobs: {partition: [main]}, tier: 2}  # without\
  TRESBillingWeights=CPU=1.0,Mem=0.25G
 # Priorities without PriorityFlags=SMALL_RELATIVE_TO_TIME, PriorityWeightAssoc=5,\
  PriorityWeightTRES=CPU=1000,Mem=2000,GRES/gpu=3000, PriorityCalcPeriod=1

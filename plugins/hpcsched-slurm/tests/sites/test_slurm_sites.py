@@ -115,7 +115,7 @@ def test_state(tmp_path: Path) -> None:
     """Blocks of nodes, and of partitions where they are there."""
     main = "  - {name: main, jobs: {partition: [main]}}\n"
     plain = "  - {name: gpu, jobs: {partition: [gpu]}, groups: [g]}\n"
-    told = plain.replace("}\n", ", max_time: 60h, priority: 5}  # without PriorityTier=5\n")
+    told = plain.replace("}\n", ", max_time: 60h, priority: 5, tier: 5}\n")
     assert written(tmp_path, STATE, "site.txt") == FROM_STATE + main + plain
     assert written(tmp_path, STATE + PARTITIONS, "site.txt") == FROM_STATE + told + main
 

@@ -16,6 +16,7 @@ from hpcsched.scenario.document import parse_document, read_text
 from hpcsched.scenario.faults import sentence
 from hpcsched.scenario.policy_declarations import DeclaredAccounts
 from hpcsched_slurm.site.limits_text import limits_text
+from hpcsched_slurm.site.preemption_text import of_qos
 from hpcsched_slurm.site.yaml_text import commented, one_line, scalar
 from hpcsched_slurm.syntax.associations import (
     PARENT,
@@ -173,6 +174,7 @@ def accounts_block(
         else:
             parts.append(limits(one, {}, f"QOS {name}"))
         parts += ["over_partition: true"] if "OverPartQOS" in one.flags else []
+        parts += of_qos(one.preemption)
         line = f"  {scalar(name)}: {{{', '.join(filter(None, parts))}}}"
         lines.append(commented(line, [Place(str(tables.qos_source), one.line)]))
     if loose:

@@ -10,6 +10,7 @@ from hpcsched_slurm.logs.local_clock import LocalClock
 from hpcsched_slurm.logs.sacct_rows import SacctRows, parse_job_id
 from hpcsched_slurm.site.accounts import TraceNames, accounts_block, read_tables
 from hpcsched_slurm.site.entries import read_entries
+from hpcsched_slurm.site.preemption_text import preempt_line
 from hpcsched_slurm.site.site import ENFORCED, read_site
 from hpcsched_slurm.site.slurm_settings import dispatcher_block
 from hpcsched_slurm.site.writing import write_blocks
@@ -51,11 +52,13 @@ def site_blocks(conf: Path, tables: Sequence[Path], names: TraceNames) -> SiteBl
     types |= {"mem"} if any(node.memory for node in nodes) else set()
     accounts = accounts_block(found, names, types, whole=True, enforced=enforced)
     dispatcher = dispatcher_block(site.scheduler, site.priority, site.places)
+    preemption = {name: one.preemption for name, one in found.qos.items()}
+    preempt = preempt_line(site.settings, site.scheduler, preemption, site.places)
     groups, partitions = len(blocks.nodes), len(site.partitions)
     told = [f"{one.message} ({origin([one.place])})" for one in site.warnings]
     told += [f"left out: {one}" for one in accounts.left_out]
     return SiteBlocks(
-        blocks.system + blocks.partitions + accounts.text,
+        blocks.system + blocks.partitions + accounts.text + preempt,
         dispatcher or "dispatcher: slurm-backfill\n",
         f"site: {len(site.nodes)} nodes in {groups} groups, {partitions} partitions, from"
         f" {', '.join(path.name for path in (conf, *tables))}",

@@ -10,6 +10,7 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.system.host_lists import expand
 from hpcsched.workload.readers.quantities import parse_count
 from hpcsched_slurm.site.entries import NOT_REPLAYED, Entry
+from hpcsched_slurm.site.preemption_text import KEYS, of_partition
 from hpcsched_slurm.syntax.gres import (
     EXAMPLE,
     Gres,
@@ -35,7 +36,6 @@ _LIMITS = {
     "maxmempercpu": "MaxMemPerCPU",
     "maxmempernode": "MaxMemPerNode",
     "oversubscribe": "OverSubscribe",
-    "prioritytier": "PriorityTier",
     "rootonly": "RootOnly",
     "state": "State",
     "tresbillingweights": "TRESBillingWeights",
@@ -59,7 +59,7 @@ ENFORCED = "accountingstorageenforce"
 """Key of the kinds of limits that hold."""
 _NODES = {"maxnodes": "MaxTRESPerJob", "minnodes": "MinTRESPerJob"}
 """Limits of partitions on the nodes of a job, as those of a QOS are called."""
-_DEFAULTS = frozenset({("minnodes", "1"), ("prioritytier", "1")})
+_DEFAULTS = frozenset({("minnodes", "1")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +90,8 @@ class SlurmPartition:
         QOS whose limits hold in it.
     limits
         Its own limits, by the names of `sacctmgr`.
+    preemption
+        Keys of a scenario on its tier and on preemption.
     """
 
     name: str
@@ -100,6 +102,7 @@ class SlurmPartition:
     place: Place | None = None
     qos: str | None = None
     limits: Mapping[str, str] = field(default_factory=dict)
+    preemption: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -185,7 +188,7 @@ def _add_setting(site: SlurmSite, entry: Entry) -> bool:
         site.priority.update(entry.pairs)
     elif entry.kind in NOT_REPLAYED:
         site.settings.update(entry.pairs)
-        if entry.kind != ENFORCED and entry.name.lower() not in _AS_REPLAYED:
+        if entry.kind not in (ENFORCED, *KEYS) and entry.name.lower() not in _AS_REPLAYED:
             told = f"not in the scenario: {NOT_REPLAYED[entry.kind]}={entry.name}"
             site.warnings.append(Finding("bad-entry", told, entry.place, severity="warning"))
     else:
@@ -336,6 +339,7 @@ def _add_partition(
                 for key, limit in _NODES.items()
                 if _given(entry.pairs, key)
             },
+            tuple(of_partition(entry.pairs)),
         )
     else:
         said.pop(entry.name, None)

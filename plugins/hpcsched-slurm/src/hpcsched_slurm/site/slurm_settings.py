@@ -10,6 +10,7 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.scenario import Scenario
 from hpcsched.scenario.key_path import blocks
 from hpcsched.workload.readers.quantities import parse_count
+from hpcsched_slurm.site.preemption_text import YOUNGEST
 from hpcsched_slurm.site.yaml_text import commented, duration, one_line
 from hpcsched_slurm.syntax.values import NOT_GIVEN, parse_time_limit
 
@@ -257,10 +258,10 @@ def dispatcher_block(
     values, left_out = {}, []
     for name, value in scheduler.items():
         seconds = _value(name, value)
-        if seconds is None:
-            left_out.append(f"{name}={value}" if value else name)
-        else:
+        if seconds is not None:
             values[name] = seconds
+        elif name != YOUNGEST:
+            left_out.append(f"{name}={value}" if value else name)
     order = priority_order(priority, places)
     comments = [*order.notes]
     if left_out:

@@ -19,6 +19,7 @@ from hpcsched.scenario.system import (
     unknown_groups,
 )
 from hpcsched_slurm.site.limits_text import limits_text
+from hpcsched_slurm.site.preemption_text import preempt_line
 from hpcsched_slurm.site.site import SlurmNode, SlurmPartition, SlurmSite
 from hpcsched_slurm.site.slurm_settings import dispatcher_block
 from hpcsched_slurm.site.yaml_text import duration, one_line, origin, scalar
@@ -65,7 +66,8 @@ def as_yaml(site: SlurmSite, path: Path) -> str:
     """Return the blocks of a site as YAML: those of `write_blocks`, and the dispatcher if known."""
     blocks = write_blocks(site, path)
     dispatcher = dispatcher_block(site.scheduler, site.priority, site.places)
-    return blocks.system + blocks.partitions + dispatcher
+    preempt = preempt_line(site.settings, site.scheduler, {}, site.places)
+    return blocks.system + blocks.partitions + preempt + dispatcher
 
 
 def write_blocks(site: SlurmSite, source: Path, qos: Collection[str] = ()) -> Blocks:
@@ -162,6 +164,7 @@ def _partition(name: str, partition: SlurmPartition, groups: Sequence[_Group]) -
         yield f"max_time: {duration(partition.max_time)}"
     if partition.priority is not None:
         yield f"priority: {partition.priority}"
+    yield from partition.preemption
 
 
 def _comment(group: _Group) -> str:

@@ -6,7 +6,7 @@ pages `sshare` and `sacctmgr` of SchedMD, and what Slurm 22.05.8, 24.11.5 and 26
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -35,6 +35,7 @@ _LIMITS = (
 """Columns with limits."""
 OTHERS = ("LimitFactor", "MaxTRESRunMinsPA", "MaxTRESRunMinsPU", "UsageFactor", "UsageThres")
 """Columns that have an effect on limits and are not read."""
+_PREEMPTION = ("Preempt", "PreemptMode", "PreemptExemptTime", "GraceTime")
 _NONE = {"", "N/A", "1.000000"}
 _PARENT_NUMBER = 2**31 - 1
 """The number that stands for `parent`."""
@@ -83,12 +84,16 @@ def split_tables(text: str) -> Iterator[tuple[str, str]]:
 
 
 class SlurmQos(NamedTuple):
-    """A QOS: its priority, its limits by the names of `sacctmgr`, and the line that it is from."""
+    """A QOS: its priority, its limits by the names of `sacctmgr`, and the line that it is from.
+
+    `preemption` has the columns on preemption.
+    """
 
     priority: int
     limits: Mapping[str, str]
     flags: frozenset[str]
     line: int
+    preemption: Mapping[str, str]
 
 
 def parse_qos(text: str) -> dict[str, SlurmQos]:
@@ -102,21 +107,22 @@ def parse_qos(text: str) -> dict[str, SlurmQos]:
     Examples
     --------
     >>> parse_qos("Name|Priority|MaxJobsPU\nlow|2|7\n")["low"]
-    SlurmQos(priority=2, limits={'MaxJobsPerUser': '7'}, flags=frozenset(), line=2)
+    SlurmQos(priority=2, limits={'MaxJobsPerUser': '7'}, flags=frozenset(), line=2, preemption={})
     """
     return {
         row["Name"].strip(): SlurmQos(
             _whole(row["Priority"], 0, "Priority", number),
-            _limits(row),
+            _given(row),
             frozenset(filter(None, row.get("Flags", "").split(","))),
             number,
+            _given(row, _PREEMPTION),
         )
         for number, row in _rows(text, ("Name", "Priority"), "sacctmgr --parsable2 show qos")
     }
 
 
-def _limits(row: Mapping[str, str]) -> dict[str, str]:
-    values = {name: row.get(name, "").strip() for name in (*_LIMITS, *OTHERS)}
+def _given(row: Mapping[str, str], columns: Iterable[str] = (*_LIMITS, *OTHERS)) -> dict[str, str]:
+    values = {name: row.get(name, "").strip() for name in columns}
     return {name: value for name, value in values.items() if value not in _NONE}
 
 
@@ -229,7 +235,7 @@ def parse_associations(text: str) -> Associations:
         shares = None if shares == _PARENT_NUMBER else shares
         found.append(
             SlurmAssociation(
-                *(account, user, parent, shares, usage, partition), _limits(row), number
+                *(account, user, parent, shares, usage, partition), _given(row), number
             )
         )
     # Only Fair Tree has level fair shares; they are left out without `--long`, as is NormUsage.
