@@ -218,6 +218,7 @@ def _copied(loop: EventLoop) -> EventLoop:
         parts.system,
         parts.outages,
         parts.partitions,
+        parts.policies,
         parts.givers,
     )
     try:

@@ -578,17 +578,18 @@ def stated() -> Jobs:
         "killed": 0,
         "rejected": 1,
         "failed": 0,
+        "preempted": 0,
         "rejected_by": {"dispatcher": 1},
     }
 
 
 def test_an_account_that_balances() -> None:
-    """Four states, what rejected, three sums and what the trace says: all is looked at."""
+    """Five states, what rejected, three sums and what the trace says: all is looked at."""
     check = accounted(stated(), of_trace())
     assert check.violations == [] and check.notes == []
-    # States 4, rejected_by 1, submitted and read 2, both by the trace 2; skipped, clipped and
+    # States 5, rejected_by 1, submitted and read 2, both by the trace 2; skipped, clipped and
     # changed are there 3, with reasons 2 + 1 + 0.
-    assert check.looked_at == 4 + 1 + 2 + 2 + 3 + 3
+    assert check.looked_at == 5 + 1 + 2 + 2 + 3 + 3
 
 
 @pytest.mark.parametrize(

@@ -70,8 +70,9 @@ def test_by_hand(site: Path) -> None:
     lost = pq.read_table(result.directory.path / "interruptions.parquet").to_pylist()
     assert lost == [
         {
-            "job_id": 1, "start_time": 0, "end_time": 5, "requeued": True, "units": 2,
-            "unit_request": [2], "nodes": [0, 1], "node_units": [1, 1],
+            "job_id": 1, "start_time": 0, "end_time": 5, "requeued": True, "suspended": False,
+            "preempted_by": None, "run_time": 5, "lost_time": 5,
+            "units": 2, "unit_request": [2], "nodes": [0, 1], "node_units": [1, 1],
         }
     ]  # fmt: skip
     recorded = pq.read_table(result.directory.path / "outages.parquet").to_pylist()

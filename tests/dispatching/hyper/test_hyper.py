@@ -25,6 +25,7 @@ from hpcsched.system.system import IntArray, System
 from hpcsched.testing import audit_replay
 from hpcsched.workload.job_batches import JobColumns
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partitions
+from hpcsched.workload.site_policies import NO_POLICIES, SitePolicies
 from tests.builders import ALLOCATORS, alike, easy_rule, replay, traced
 from tests.strategies import mixed_workloads, tries
 
@@ -57,6 +58,7 @@ class Assembled:
     partitions: Partitions = NO_PARTITIONS
     correction: OneSecond = field(default_factory=OneSecond)
     followers: list[JobEventObserver] = field(default_factory=list)
+    policies: SitePolicies = NO_POLICIES
 
     def make(self, _kind: str, choice: Any) -> Dispatcher:
         """Return EASY, in one of two orders."""

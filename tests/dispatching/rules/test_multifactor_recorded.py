@@ -9,7 +9,7 @@ from hpcsched.dispatching.problem import waiting_job
 from hpcsched.system.system import Request
 from hpcsched.workload.job import Job
 from hpcsched.workload.site_partitions import Partition, Partitions
-from hpcsched_slurm.site.accounts import TraceNames, accounts_block
+from hpcsched_slurm.site.accounts import Tables, TraceNames, accounts_block
 from hpcsched_slurm.syntax.associations import parse_associations
 from tests.builders import alike
 from tests.dispatching.rules.multifactor_factors import factors_of, order_of, priorities_of
@@ -41,7 +41,8 @@ def test_priorities_are_those_of_slurm(sshare: str, classic: bool, accuracy: flo
         {name: number for number, name in enumerate(users)},
         {name: number for number, name in enumerate(accounts)},
     )
-    block = accounts_block(parse_associations(sshare), names, Path("sshare.txt"))
+    tables = Tables(parse_associations(sshare), Path("sshare.txt"))
+    block = accounts_block(tables, names, ("core",))
     given = SETTINGS | yaml.safe_load(block.text) | ({"fair_share": "classic"} if classic else {})
     order = order_of(given, SYSTEM, PARTITIONS)
     queue = [
