@@ -108,20 +108,13 @@ def _dispatcher(draw: Random, name: str) -> dict[str, Any]:
 
 
 def _partition(draw: Random, number: int, groups: Sequence[str]) -> dict[str, Any]:
-    """Return a partition, with limits or without."""
+    """Return a partition; the other reference knows limits, which rules ask for in turn."""
     keys: dict[str, Any] = {
         "groups": draw.sample(groups, draw.randint(1, len(groups))),
         "max_time": draw.randint(6, 12),
-        "limits": {"per_user": _per_user(draw)},
     }
     chosen = {key: value for key, value in keys.items() if draw.random() < 0.5}
     return {"name": f"p{number}", "jobs": {"partition": [number]}, **chosen}
-
-
-def _per_user(draw: Random) -> dict[str, int]:
-    """Return limits of the nodes, or of the running jobs, of each user, or of both."""
-    keys = {"nodes": draw.randint(1, 3), "jobs": draw.randint(1, 2)}
-    return {key: value for key, value in keys.items() if draw.random() < 0.6}
 
 
 def _window(draw: Random, nodes: Sequence[str]) -> dict[str, Any]:
