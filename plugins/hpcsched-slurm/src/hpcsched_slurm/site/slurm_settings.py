@@ -144,8 +144,8 @@ def priority_order(
     """
     kind = settings.get(_TYPE.lower())
     if not settings or kind not in {None, _MULTIFACTOR}:
-        told = [] if kind is None else [f"{_TYPE}={kind}: jobs are in order of submission"]
-        return PriorityOrder((), (), tuple(told))
+        in_order = [] if kind is None else [f"{_TYPE}={kind}: jobs are in order of submission"]
+        return PriorityOrder((), (), tuple(in_order))
     left_out: list[str] = []
 
     def read(key: str, parse: Callable[[str], str | None], default: str | None) -> str | None:
