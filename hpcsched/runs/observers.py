@@ -292,7 +292,7 @@ class _Timed:
 
     @property
     def plans_past_outages(self) -> bool:
-        """That of the dispatcher."""
+        """True if its plans may begin after outages, as `plans_past_outages` says."""
         return plans_past_outages(self.dispatcher)
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:

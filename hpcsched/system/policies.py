@@ -66,7 +66,7 @@ class TimeBound(NamedTuple):
 
 
 class Counter(NamedTuple):
-    """Amount of which a group of jobs has a limit, also where others replace it for a job.
+    """Limited amount of a group of jobs, also where another limit replaces it for a job.
 
     Attributes
     ----------
