@@ -62,7 +62,10 @@ def of_qos(columns: Mapping[str, str]) -> Iterator[str]:
 
 
 def of_partition(pairs: Mapping[str, str]) -> Iterator[str]:
-    """Yield the keys of a partition on preemption, from values by key in lower case."""
+    """Yield the tier and the keys of a partition on preemption, from values by key in lower case.
+
+    Slurm shows a mode for each partition, on clusters without preemption too.
+    """
     tier = pairs.get("prioritytier", "1")
     if tier != "1" and tier.isdecimal():
         yield f"tier: {tier}"

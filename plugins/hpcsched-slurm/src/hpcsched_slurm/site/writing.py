@@ -135,9 +135,11 @@ def _partition_lines(
     if site.partitions:
         yield "partitions:\n"
     names = _unique(_valid(name) for name in site.partitions)
+    preempts = site.settings.get("preempttype", "preempt/none") != "preempt/none"
     for name, partition in zip(names, site.partitions.values(), strict=True):
         comment = origin([partition.place])
         parts, without = list(_partition(name, partition, groups)), list(partition.not_declared)
+        parts += [key for key in partition.preemption if preempts or key.startswith("tier")]
         limits = limits_text(partition.limits, ()).text
         if partition.qos in qos:
             parts.append(f"qos: {scalar(str(partition.qos))}")
@@ -164,7 +166,6 @@ def _partition(name: str, partition: SlurmPartition, groups: Sequence[_Group]) -
         yield f"max_time: {duration(partition.max_time)}"
     if partition.priority is not None:
         yield f"priority: {partition.priority}"
-    yield from partition.preemption
 
 
 def _comment(group: _Group) -> str:
