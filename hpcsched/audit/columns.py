@@ -195,8 +195,8 @@ class RunColumns(LostColumns):
 
     @property
     def dismissed(self) -> BoolArray:
-        """Mask of the rows of jobs that the dispatcher rejected, `[J]`."""
-        return np.asarray(self.rejected_by == "dispatcher")
+        """Mask of the rows of jobs that were rejected while they waited, `[J]`."""
+        return np.isin(self.rejected_by, ("dispatcher", "used_up_limit"))
 
 
 @dataclass(slots=True, kw_only=True)

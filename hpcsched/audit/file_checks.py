@@ -183,7 +183,7 @@ class _Log:
     """The events so far, and those that follow from the other files, by kind and in order."""
 
     def __init__(self, check: Check, at: AuditedRun) -> None:
-        self._check, self._attempts, self._by_dispatcher = check, at.attempts, at.jobs.dismissed
+        self._check, self._attempts, self._rejected_by = check, at.attempts, at.jobs.rejected_by
         run, trace, lost, rounds = at.attempts, at.trace, at.lost, at.rounds
         # Rows of lost attempts lie behind those of `jobs.parquet`.
         self._rows = {job_id: row for row, job_id in enumerate(at.jobs.job_id.tolist())}
@@ -315,9 +315,10 @@ class _Log:
             if event["requeued"]:
                 self._waiting.add(job_id)
         elif kind == "rejected":
-            if self._by_dispatcher[self._rows[job_id]]:
-                self._dismissed += 1
-            elif self._previous.get("job_id") != job_id:
+            by = self._rejected_by[self._rows[job_id]]
+            self._dismissed += by == "dispatcher"
+            at_submission = by not in ("dispatcher", "used_up_limit")
+            if at_submission and self._previous.get("job_id") != job_id:
                 self._check.found(f"{where}: expected behind the submission of job {job_id}")
 
     def _start(self, event: _Event) -> _Event | None:

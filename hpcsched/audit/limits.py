@@ -52,7 +52,8 @@ def group_limits(check: Check, at: Replayed) -> None:
     """Check the limits of groups of running jobs at the starts of the jobs that they bind.
 
     Jobs that start at the same instant may have started one after the other, so that those which
-    need not keep to the limit are left out there; jobs without length hold nothing.
+    need not keep to the limit are left out there; jobs without length hold nothing. A job that was
+    rejected for a used-up limit is beyond one when all have ended.
     """
     run, rules = at.attempts, rules_of(at.trace, at.limits)
     of_run = by_attempt(at, rules.of_job)
@@ -73,11 +74,18 @@ def group_limits(check: Check, at: Replayed) -> None:
             key = over.group, over.kind, over.counted
             bounds.setdefault(key, {})[n] = _MINUTE * (over.limit.most or 0), over.name
     types = {name: r for r, name in enumerate(at.system.resource_types)}
+    rejected = run.rejected_by == "used_up_limit"
+    beyond = np.zeros_like(rejected)
     for key, binding in bounds.items():
         _, kind, name = key
+        asked = at.asked[:, types[name]] if name in types else np.ones_like(of_run)
         rows = np.flatnonzero(holds & np.isin(of_run, list(counted[key])))
+        if kind in ("total", "wall"):
+            ran = (asked * (run.end_time - run.start_time))[rows].sum() + used[key]
+            for n, (most, _) in binding.items():
+                beyond |= (of_run == n) & (ran + asked * requested > most)
         rows = rows[np.argsort(run.start_time[rows], kind="stable")]
-        amount = at.asked[rows, types[name]] if name in types else np.ones_like(rows)
+        amount = asked[rows]
         bound = np.flatnonzero(np.isin(of_run[rows], list(binding)) & (amount > 0))
         if not len(bound):
             continue
@@ -96,6 +104,9 @@ def group_limits(check: Check, at: Replayed) -> None:
         message = "job {}: second {}: {}: expected at most {}, found {}"
         told = run.job_id[rows[bound]], group.start[bound], words, most, level
         check.found_at(level > most, message, *told)
+    check.looked_at += int(rejected.sum())
+    message = "job {}: expected a start, found it rejected, and within its limits"
+    check.found_at(rejected & ~beyond, message, run.job_id)
 
 
 def _at(times: IntArray, amounts: Amounts, at: IntArray) -> Amounts:

@@ -126,8 +126,9 @@ def refusals(check: Check, at: Replayed) -> None:
 
     expected = np.array([refusal(k) for k in of.tolist()], dtype=np.str_)
     found = at.jobs.rejected_by[rows]
-    # Beyond its partition, the dispatcher may refuse a job, or the check of shared resources.
-    others = (expected == "") & np.isin(found, ("dispatcher", "over_shared_resource"))
+    # Later, the dispatcher may refuse a job, the check of shared resources, or a used-up limit.
+    others = np.isin(found, ("dispatcher", "over_shared_resource", "used_up_limit"))
+    others &= expected == ""
     message = "job {}: rejected_by: expected {}, found {}"
     told = (np.where(names == "", "nothing", names) for names in (expected, found))
     check.found_at((expected != found) & ~others, message, at.jobs.job_id[rows], *told)

@@ -196,7 +196,7 @@ def round_figures(check: Check, at: AuditedRun) -> None:
     if at.partial:
         return
     run, started = at.attempts, rounds.started
-    dismissed, start_time = int(run.dismissed.sum()), run.start_time[run.ran]
+    dismissed, start_time = int((run.rejected_by == "dispatcher").sum()), run.start_time[run.ran]
     check.expect("jobs rejected by all rounds", dismissed, int(rounds.rejected.sum()))
     check.expect("jobs started by all rounds", len(start_time), int(started.sum()))
     # Compared per instant, since a round is not recorded with the jobs that it started.

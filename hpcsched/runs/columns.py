@@ -41,7 +41,8 @@ JOB_COLUMNS = (
         " one of its nodes [went out of service](outages.md), and it was not run again; or"
         " `preempted`: it ended [for another job](preemption.md), and was not run again"),
     _of("rejected_by", "text", "cause of the rejection; none if it was not rejected: the"
-        " `dispatcher`, or at submission a rule of [partitions](site.md#partitions)"
+        " `dispatcher`; a [limit](site.md#limits) that is used up when the replay ends"
+        " (`used_up_limit`); or at submission a rule of [partitions](site.md#partitions)"
         " (`no_partition`, `over_partition_time`, `larger_than_partition`, `over_limit`)"
         " or the check of [shared resources](shared-resources.md)"
         " (`over_shared_resource`)", nullable=True),

@@ -16,15 +16,17 @@ JobState = Literal["completed", "killed", "rejected", "failed", "preempted"]
 
 RejectedBy = Literal[
     "dispatcher",
+    "used_up_limit",
     "no_partition",
     "over_partition_time",
     "larger_than_partition",
     "over_limit",
     "over_shared_resource",
 ]
-"""What rejects a job: the dispatcher; or, at submission, the rules of partitions
-or shared resources.
+"""What rejects a job: the dispatcher; a limit; or, at submission, the rules of partitions or shared
+resources.
 
+`used_up_limit`: it still waited at the end of the replay, for a limit over time that is used up;
 `no_partition`: it belongs to none; `over_partition_time`: it requests more time than its partition
 allows; `larger_than_partition`: it does not fit on the idle nodes that it may use;
 `over_limit`: it could never keep to a limit of its QOS, account, user or partition;

@@ -227,7 +227,7 @@ class ReplayEvents:
             elif kind == EventKind.REJECTED_JOB:
                 self._reject(now, number, row, value)
             elif kind == EventKind.DISMISSED_JOB:
-                self._dismiss(now, number, state)
+                self._dismiss(now, number, value, state)
             else:
                 self._round(now, number, state)
 
@@ -257,14 +257,14 @@ class ReplayEvents:
             tell(waiting)
         self._tell_left(_Present(waiting, "rejected"), "rejected", by=REFUSALS[refused_by])
 
-    def _dismiss(self, now: int, number: int, state: State) -> None:
-        """Remove a job that the dispatcher rejects."""
+    def _dismiss(self, now: int, number: int, by: int, state: State) -> None:
+        """Remove a waiting job that is rejected."""
         self._pass_over(None, now, state)
         present = self._present.pop(number)
-        del self.rows[present.waiting.job_id]
+        self.rows.pop(present.waiting.job_id, None)
         if self._holding is not None:
             self._holding.dismissed(present.waiting.job, number, now)
-        self._tell_left(present, "rejected", by="dispatcher")
+        self._tell_left(present, "rejected", by=REFUSALS[by])
 
     def _tell_left(
         self,

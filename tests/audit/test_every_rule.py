@@ -106,6 +106,9 @@ SCENARIOS = {
     "slurm later": PLAIN.replace("{name: easy}", "{name: slurm-backfill, bf_interval: 20}")
     + "simulation: {dispatch_latency: {fixed: 1s}}\n",
     "preempting": PREEMPTING,
+    # Job 4, which asks for 800 core seconds when 250 are used, is rejected at the end.
+    "used up": PLAIN
+    + "qos: {1: {limits: {total_minutes: {core: 15}}}}\nobservers: [event-log, reasons]\n",
     "charged": PLAIN + "simulation: {dispatch_latency: {base: 1s, per_queued_job: 100ms}}\n",
 }
 
@@ -311,6 +314,7 @@ CASES = [
         job(2, start_time=20, end_time=70),
         "second 20: partition short: MaxJobsPerUser=1",
     ),
+    Case("used up", text("core: 15", "core: 18"), "job 4: expected a start, found it rejected"),
     # Shared resources
     Case("site", text("capacity: 80", "capacity: 30"), "to be drawn where jobs start, found"),
     Case(

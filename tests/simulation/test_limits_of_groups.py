@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from hpcsched.errors import DecisionError
 from hpcsched.runs.assembly import parts_of
 from hpcsched.simulation.event_loop import EventLoop
 from tests.builders import Recorder, alike, traced
@@ -25,12 +24,15 @@ RULES = (
 every_rule = pytest.mark.parametrize("rule", RULES)
 
 
-def starts(rule: str, more: str, *jobs: Any, nodes: int = 4) -> dict[int, int | None]:
+def starts(
+    rule: str, more: str, *jobs: Any, nodes: int = 4, dependencies: bool = False
+) -> dict[int, int | None]:
     """Return the start of each job on nodes of two cores, the same in both loops."""
     found = []
     for in_python in (False, True):
         recorder = Recorder()
         parts = parts_of(assembled(alike(nodes, core=2), rule, more), [recorder])
+        parts = parts._replace(dependencies=dependencies)
         EventLoop(parts, in_python=in_python).replay(jobs)
         found.append(recorder.start_times)
     assert found[0] == found[1]
@@ -78,15 +80,22 @@ def test_time_that_running_jobs_may_still_take(rule: str) -> None:
 
 
 def test_minutes_that_were_used_up() -> None:
-    """Of 12 core minutes 4 are used: job 1 asks for 5, and takes 3; job 2 asks for 4, then 5."""
+    """Of 12 core minutes 4 are used: job 1 asks for 5, and takes 3; job 2 asks for 4, and takes 1.
+
+    Then 4 are left, and job 3, which asks for 5, waits to the end, when it is rejected. Job 4 waits
+    for it, asks for 4, and starts in the second in which nothing else is left to happen.
+    """
     limits = "{total_minutes: {core: 12}, used_minutes: {core: 4}}"
     more = f"qos: {{1: {{limits: {limits}}}}}"
     first = traced(1, 0, 1, 180, queue=1, requested_time=300)
     second = traced(2, 0, 1, 60, queue=1, requested_time=240)
-    assert starts("easy", more, first, second) == {1: 0, 2: 180}
     late = traced(3, 200, 1, 60, queue=1, requested_time=300)
-    with pytest.raises(DecisionError, match=r"job 3 \(QOS 1: GrpTRESMins core=12\)"):
-        starts("easy", more, first, second, late)
+    last = traced(4, 210, 1, 60, queue=1, requested_time=240, after=(3,))
+    found = {1: 0, 2: 180, 3: None, 4: 240}
+    jobs = first, second, late, last
+    assert starts("easy", more, *jobs, dependencies=True) == found
+    del found[4]
+    assert starts("easy", more, *jobs[:3]) == found
 
 
 @pytest.mark.parametrize(

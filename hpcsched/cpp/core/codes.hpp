@@ -101,6 +101,9 @@ enum class Phase {
 /// An interval in which a job was suspended is written as an attempt.
 enum class Left : int64_t { ended, failed, requeued, preempted, suspended, rejected };
 
+/// The causes for which waiting jobs are rejected; those at submission come after them.
+enum class RejectedBy : int64_t { dispatcher, used_up_limit };
+
 /// What preemption does to a job.
 enum class PreemptMode : int64_t { off, requeue, cancel, suspend };
 

@@ -180,6 +180,17 @@ bool hold_limited(State& state)
     return released;
 }
 
+Numbers beyond_used_up(State& state)
+{
+    Numbers found;
+    if (!state.limits.any) return found;
+    update_times(state);
+    for (const int64_t row : state.queue.first(state.counters.queued))
+        if (state.jobs[row].held == held_by_limits && broken_limit(state, row) != none)
+            found.push_back(row);
+    return found;
+}
+
 void find_limit_release(State& state)
 {
     Limits& limits = state.limits;

@@ -111,7 +111,13 @@ std::optional<Pause> Loop::begin_instant()
     if (state_.sought.missing == 0) return Pause::found;
     if (is_batch_used_up()) return Pause::jobs_needed;
     const int64_t now = next_instant();
-    if (now == never) return Pause::over;
+    if (now == never) {
+        if (!reject_used_up(state_)) return Pause::over;
+        counters_.seen = false;
+        // Jobs that waited for rejected ones may start.
+        counters_.phase = Phase::rounds;
+        return std::nullopt;
+    }
     counters_.now = now;
     counters_.seen = false;
     counters_.phase = Phase::ends;

@@ -61,6 +61,18 @@ void end_attempt(State& state, int64_t row, Left how)
     if (how != Left::requeued) forget(state, row);
 }
 
+void write_dismissed(State& state, RejectedBy by)
+{
+    const auto cause = static_cast<int64_t>(by);
+    for (const int64_t row : state.flight.dismissed) {
+        note_end(state, EventKind::dismissed_job, row, cause);
+        const Job& job = state.jobs[row];
+        write_rejected(state, job.sequence, job.predicted, cause, job.requeues, job.lost_time);
+        forget(state, row);
+    }
+    state.flight.dismissed.clear();
+}
+
 bool is_refused(const State& state, int64_t k)
 {
     return !state.batch->refused.empty() && state.batch->refused[k] >= 0;
@@ -130,14 +142,7 @@ void note_round(State& state)
         write_places(state, state.jobs[row].cell, state.followed.starts);
         note_job(state, EventKind::started_job, row, state.followed.starts.size());
     }
-    for (const int64_t row : state.flight.dismissed) {
-        note_job(state, EventKind::dismissed_job, row, 0);
-        // The dispatcher is the first of the causes.
-        const Job& job = state.jobs[row];
-        write_rejected(state, job.sequence, job.predicted, 0, job.requeues, job.lost_time);
-        forget(state, row);
-    }
-    state.flight.dismissed.clear();
+    write_dismissed(state, RejectedBy::dispatcher);
     const int64_t number = state.output.rounds.size() - 1;
     state.followed.events.add({EventKind::held_round, state.now(), number, 0, 0});
 }

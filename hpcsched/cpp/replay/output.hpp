@@ -13,6 +13,9 @@ void write_job(State& state, int64_t row, Left how);
 /// caller's where it is requeued, and else free.
 void end_attempt(State& state, int64_t row, Left how);
 
+/// Write the queued jobs that are rejected, by a cause, and free their rows.
+void write_dismissed(State& state, RejectedBy by);
+
 /// Whether job `k` of the batch is refused at submission.
 bool is_refused(const State& state, int64_t k);
 

@@ -4,8 +4,10 @@
 
 #include "core/fit_counts.hpp"
 #include "core/job_events.hpp"
+#include "core/limits.hpp"
 #include "core/places.hpp"
 #include "core/shared_resources.hpp"
+#include "replay/output.hpp"
 
 namespace hpcsched {
 
@@ -71,15 +73,19 @@ bool is_shut_out(const State& state, const Job& job)
     return false;
 }
 
-/// Take the jobs that Python rejects out of the amounts that wait; return whether any.
-bool dismiss_all(State& state)
+/// Take started and rejected jobs out of the queue, of which those held back come last.
+void take_out(State& state)
 {
     for (const int64_t row : state.flight.dismissed) {
         Job& job = state.jobs[row];
         job.waits = 0;
         add_to_waiting(state, job, -1);
     }
-    return !state.flight.dismissed.empty();
+    Counters& counters = state.counters;
+    const auto dismissed = static_cast<int64_t>(state.flight.dismissed.size());
+    if (counters.started + counters.held_back + dismissed == 0) return;
+    leave_queue(state);
+    counters.queued -= dismissed;
 }
 
 }  // namespace
@@ -159,12 +165,20 @@ void carry_out(State& state)
         begin(state, row, job.cell);
         if (state.by_node && !state.outages.any) remove_waiting(state, job.shape);
     }
-    const bool dismisses = dismiss_all(state);
-    if (counters.started != 0 || counters.held_back != 0 || dismisses) {
-        leave_queue(state);
-        counters.queued -= static_cast<int64_t>(state.flight.dismissed.size());
-    }
+    take_out(state);
     counters.flying = false;
+}
+
+bool reject_used_up(State& state)
+{
+    state.flight.dismissed = beyond_used_up(state);
+    if (state.flight.dismissed.empty()) return false;
+    state.counters.started = 0;
+    for (const int64_t row : state.flight.dismissed) set_held(state, row, held_by_limits, false);
+    hold_back(state);
+    take_out(state);
+    write_dismissed(state, RejectedBy::used_up_limit);
+    return true;
 }
 
 }  // namespace hpcsched
