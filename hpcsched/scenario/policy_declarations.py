@@ -124,6 +124,11 @@ class QosDeclaration(Params):
     over_partition: bool = Field(
         False, description="Whether its limits come before those of the partition (OverPartQOS)."
     )
+    limit_factor: NotNegative | None = Field(
+        None,
+        description="Factor of the limits of accounts and users on resources for its jobs"
+        " (LimitFactor); 1 by default.",
+    )
     preempts: Annotated[tuple[Queue, ...], Listed] = Field(
         (), description="QOS whose jobs its jobs preempt with 'preempt: {by: qos}' (Preempt)."
     )
@@ -145,7 +150,7 @@ class QosDeclaration(Params):
 
     def build(self) -> SiteQos:
         """Return the QOS that is declared."""
-        return SiteQos(self.priority, self.limits.build(), self.over_partition)
+        return SiteQos(self.priority, self.limits.build(), self.over_partition, self.limit_factor)
 
 
 class UserDeclaration(Params):

@@ -1,7 +1,6 @@
 """Limits of QOS, of accounts and of users, as workload managers have them."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import NamedTuple
 
 Amounts = Mapping[str, int]
@@ -12,7 +11,7 @@ NODES = "nodes"
 """Names of the numbers of jobs and of nodes in the limits of a scenario."""
 RELATIVE = "Flags=Relative"
 """Name of the limits of a QOS that are shares, among those that are left to Slurm."""
-_NOTHING: Amounts = MappingProxyType({})
+_NOTHING: Amounts = {}
 
 
 class LimitSet(NamedTuple):
@@ -53,7 +52,7 @@ class Metered(NamedTuple):
     used: int
 
 
-_UNMETERED: Mapping[str, Metered] = MappingProxyType({})
+_UNMETERED: Mapping[str, Metered] = {}
 
 
 class TimeLimits(NamedTuple):

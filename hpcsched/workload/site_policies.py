@@ -33,11 +33,12 @@ OTHERS = "others"
 
 @dataclass(frozen=True, slots=True)
 class SiteQos:
-    """A QOS: priority and limits of its jobs; `over_partition` is as in `Qos`."""
+    """A QOS: priority and limits of its jobs; the others are as in `Qos`."""
 
     priority: float = 0
     limits: SiteLimits = NO_LIMITS
     over_partition: bool = False
+    limit_factor: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,10 @@ class LimitsOfJobs:
     def __init__(self, policies: SitePolicies, partitions: Partitions = NO_PARTITIONS) -> None:
         self._site, self._partitions = policies, partitions
         qos = {str(name): one for name, one in policies.qos.items()}
-        made = [Qos(name, one.limits.amounts, one.over_partition) for name, one in qos.items()]
+        made = [
+            Qos(name, one.limits.amounts, one.over_partition, one.limit_factor)
+            for name, one in qos.items()
+        ]
         timed = {name: one.limits.over_time for name, one in qos.items()}
         for one in partitions:
             name = f"partition {one.name}"

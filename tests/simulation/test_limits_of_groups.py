@@ -98,6 +98,23 @@ def test_minutes_that_were_used_up() -> None:
     assert starts("easy", more, *jobs[:3]) == found
 
 
+def test_a_factor_of_the_limits_of_accounts() -> None:
+    """In queue 1 the account may hold 1.5 times its 2 cores: 3; its limit of 1 job stays."""
+    more = (
+        "qos: {1: {limit_factor: 1.5}}\n"
+        "accounts: {lab: {users: {1: 1}, limits: {total: {core: 2}}}, other: {users: {2: 1},"
+        " limits: {total: {jobs: 1}}}}"
+    )
+    jobs = (
+        traced(1, 0, 2, 10, user=1, queue=1),
+        traced(2, 0, 1, 10, user=1, queue=1),
+        traced(3, 0, 1, 10, user=1, queue=1),
+        traced(4, 0, 1, 10, user=2, queue=1),
+        traced(5, 0, 1, 10, user=2, queue=1),
+    )
+    assert starts("easy", more, *jobs) == {1: 0, 2: 0, 3: 10, 4: 0, 5: 10}
+
+
 @pytest.mark.parametrize(
     "limits",
     [

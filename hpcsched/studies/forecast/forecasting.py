@@ -32,7 +32,6 @@ from hpcsched.workload.job_batches import (
     columns_of,
     joined_columns,
 )
-from hpcsched.workload.site_partitions import Partitions
 from hpcsched.workload.trace_calendar import NO_DATES, Calendar, calendar_of
 
 OWN = 40
@@ -513,14 +512,16 @@ def _columns_of(supposed: SupposedJob, prepared: PreparedReplay, now: int) -> Jo
     for one in prepared.columns.requests:
         numbers.of(one)
     number = int(prepared.columns.job_id.max(initial=0)) + 1
-    job = job_supposed(supposed, number, now, prepared.parts.system, prepared.parts.partitions)
+    parts = prepared.parts
+    limits = ReplayLimits(parts.system, parts.partitions, parts.policies)
+    job = job_supposed(supposed, number, now, parts.system, limits)
     # No start depends on the run time of a job that has not started, which nobody knows.
     (columns,) = columns_of([TracedJob(job, supposed.time)], numbers)
     return columns
 
 
 def job_supposed(
-    supposed: SupposedJob, number: int, now: int, system: System, partitions: Partitions
+    supposed: SupposedJob, number: int, now: int, system: System, limits: ReplayLimits
 ) -> Job:
     """Return a supposed job as one that is submitted at second `now`."""
     amounts = dict(supposed.resources) or {system.resource_types[0]: 1}
@@ -529,10 +530,9 @@ def job_supposed(
         unit_request=tuple(amounts.get(name, 0) for name in system.resource_types),
     )
     job = Job(number, now, request, supposed.time, supposed.user)
-    if partitions:
-        job, refused_by = ReplayLimits(system, partitions).admit(job)
-        if refused_by is not None:
-            raise InputError(Finding("refused", f"the job is refused: {refused_by}", key="--if"))
+    job, refused_by = limits.admit(job)
+    if refused_by is not None:
+        raise InputError(Finding("refused", f"the job is refused: {refused_by}", key="--if"))
     if idle_room(system, job.request).units < job.units:
         message = "the job does not fit on the system, even if it is idle"
         raise InputError(Finding("too-large", message, key="--if"))

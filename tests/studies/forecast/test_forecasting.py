@@ -54,6 +54,16 @@ def test_a_supposed_job_is_last(prepared: PreparedReplay) -> None:
         forecast(prepared, at, supposed=SupposedJob(units=10_000, time=60), samples=1)
 
 
+def test_a_supposed_job_beyond_a_limit() -> None:
+    """What could never start under the limits of its account is refused."""
+    limit = "accounts={all: {other_users: true, limits: {total: {core: 3}}}}"
+    limited = prepare(load_scenario("scenarios/small-easy.yaml", ["trace.jobs=100", limit]))
+    at = int(limited.columns.submit_time[50])
+    with pytest.raises(InputError, match="refused: over_limit"):
+        forecast(limited, at, supposed=SupposedJob(units=4, time=60), samples=1)
+    assert forecast(limited, at, supposed=SupposedJob(units=3, time=60), samples=1)
+
+
 def test_a_supposed_job_from_text() -> None:
     """Resource types of the system are keys; all errors are told at once."""
     system = one_type(4)

@@ -69,6 +69,17 @@ def test_limit(rounds, tmp_path):
     assert found == rounds
 
 
+def test_limits(tmp_path):
+    """With one job of each user at a time, the users of a problem differ."""
+    one = "partitions=[{name: all, limits: {per_user: {jobs: 1}}}]"
+    scenario = load_scenario("scenarios/small-easy.yaml", ["trace.jobs=300", one])
+    record(scenario, tmp_path / "x")
+    for problem in InstancesFile(tmp_path / "x").problems():
+        users = [job.job.user for job in problem.queue]
+        users += [running.waiting.job.user for running in problem.running]
+        assert len(set(users)) == len(users)
+
+
 def test_none(tmp_path):
     """Nothing may match."""
     done, found = saved(Selection(min_queued=1000), tmp_path / "x")

@@ -198,6 +198,40 @@ def test_limits(tmp_path: Path) -> None:
     TypeAdapter(DeclaredQos).validate_python(value["qos"])
 
 
+def test_limits_of_the_root(tmp_path: Path) -> None:
+    """They are those of an account above all others, which leaves shares as they are."""
+    path = tmp_path / "accounts.txt"
+    path.write_text(
+        "Account|User|Share|GrpTRES|MaxJobs\n"
+        "root||1|cpu=9|2\n a||1||2\n  a|ann|1||2\n b||3|cpu=4|5\n  b|bob|1||5\n"
+    )
+    names = TraceNames({"ann": 1, "bob": 2}, {})
+    block = accounts_block(read_tables([path]), names, {"core"}, whole=True)
+    assert yaml.safe_load(block.text)["accounts"] == {
+        "root": {
+            "other_users": True,
+            "shares": "parent",
+            "limits": {"total": {"core": 9}, "per_user": {"jobs": 2}},
+        },
+        "a": {"parent": "root", "shares": 1, "users": {1: 1}},
+        "b": {
+            "parent": "root",
+            "shares": 3,
+            "limits": {"total": {"core": 4}, "per_user": {"jobs": 5}},
+            "users": {2: 1},
+        },
+    }
+
+
+def test_factors_of_a_qos(tmp_path: Path) -> None:
+    """The factor of limits is written, and that of usage is named."""
+    path = tmp_path / "qos.txt"
+    path.write_text("Name|Priority|LimitFactor|UsageFactor\nlarge|3|2.500000|0.500000\n")
+    block = accounts_block(read_tables([path]), NAMES, {"core"})
+    assert yaml.safe_load(block.text) == {"qos": {"large": {"priority": 3, "limit_factor": 2.5}}}
+    assert block.left_out == ("limit of QOS large: UsageFactor=0.500000",)
+
+
 def test_limits_that_are_shares(tmp_path: Path) -> None:
     """Of a QOS with the flag Relative they are named; the priority is there."""
     path = tmp_path / "qos.txt"

@@ -20,6 +20,7 @@ from hpcsched.runs.assembly import Assembly, assemble, parts_of
 from hpcsched.scenario import Scenario
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_branches import LaterJobs, ReplayBranch, branches
+from hpcsched.simulation.replay_limits import ReplayLimits
 from hpcsched.studies.forecast.forecasting import (
     NOBODY,
     QUANTILES,
@@ -129,7 +130,8 @@ def forecast_cluster(
     seen = snapshot(state, asked, site.time(time.time()), 0)
     if supposed is not None:
         wanted = supposed_job(supposed, assembly.system)
-        job = job_supposed(wanted, _SUPPOSED, seen.problem.now, site.system, assembly.partitions)
+        limits = ReplayLimits(site.system, assembly.partitions, assembly.policies)
+        job = job_supposed(wanted, _SUPPOSED, seen.problem.now, site.system, limits)
         waiting = waiting_job(job, predictions.of(job), site.system)
         queue = (*seen.problem.queue, waiting)
         seen = seen._replace(problem=seen.problem._replace(queue=queue))

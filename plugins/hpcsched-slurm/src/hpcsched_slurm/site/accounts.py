@@ -174,6 +174,8 @@ def accounts_block(
         else:
             parts.append(limits(one, {}, f"QOS {name}"))
         parts += ["over_partition: true"] if "OverPartQOS" in one.flags else []
+        factor = one.limits.get("LimitFactor", "") if enforced else ""
+        parts += [f"limit_factor: {factor}"] if factor.replace(".", "", 1).isdecimal() else []
         parts += of_qos(one.preemption)
         line = f"  {scalar(name)}: {{{', '.join(filter(None, parts))}}}"
         lines.append(commented(line, [Place(str(tables.qos_source), one.line)]))
@@ -244,11 +246,14 @@ def _tree(listed: Sequence[SlurmAssociation]) -> tuple[dict[str, _Account], list
     """Return the accounts by name, and sentences on associations that are left out."""
     tree: dict[str, _Account] = {}
     by_partition: dict[str, None] = {}
-    # Users right below the root are in an account that counts as the root.
-    root = _Account(SlurmAssociation(ROOT, None, None, None), [])
+    # Users right below the root are in an account that counts as the root, and has its limits.
+    limits = next((one.limits for one in listed if one.account == ROOT and not one.user), {})
+    root = _Account(SlurmAssociation(ROOT, None, None, None, limits=limits), [])
     for one in listed:
         if one.user is None and one.account != ROOT:
-            tree.setdefault(one.account, _Account(one, []))
+            below_none = one.parent == ROOT and not limits
+            own = replace(one, parent=None) if below_none else one
+            tree.setdefault(one.account, _Account(own, []))
     # Associations with any partition first: of several of a user, the first one counts.
     for one in sorted(listed, key=lambda one: one.partition is not None):
         if one.user is None:
@@ -256,7 +261,7 @@ def _tree(listed: Sequence[SlurmAssociation]) -> tuple[dict[str, _Account], list
         account = root if one.account == ROOT else tree.get(one.account)
         if account is None:
             # A table of some of the accounts only.
-            account = tree[one.account] = _Account(SlurmAssociation(one.account, None, ROOT, 1), [])
+            account = tree[one.account] = _Account(SlurmAssociation(one.account, None, None, 1), [])
         if any(one.user == other.user for other in account.users):
             by_partition[f"{one.user} in {one.account}, {one.partition}"] = None
         else:
@@ -264,7 +269,7 @@ def _tree(listed: Sequence[SlurmAssociation]) -> tuple[dict[str, _Account], list
     left_out = []
     if by_partition:
         left_out.append(f"further associations by partition: {_listed(by_partition)}")
-    return ({ROOT: root} if root.users else {}) | tree, left_out
+    return ({ROOT: root} if root.users or limits else {}) | tree, left_out
 
 
 def _former_usage(tree: Mapping[str, _Account]) -> Iterator[str]:
@@ -300,8 +305,8 @@ def _account_lines(
 ) -> Iterator[str]:
     own = account.own
     yield commented(f"  {scalar(name)}:", [Place(str(source), own.line or None)])
-    if own.parent not in {None, ROOT}:
-        yield f"    parent: {scalar(str(own.parent))}"
+    if own.parent is not None:
+        yield f"    parent: {scalar(own.parent)}"
     yield f"    shares: {_shares(own)}"
     if name in groups:
         yield f"    groups: [{groups[name]}]"

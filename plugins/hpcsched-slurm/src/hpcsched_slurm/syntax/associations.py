@@ -27,14 +27,15 @@ _SAME = {
     "MaxJobsPA": "MaxJobsPerAccount",
 }
 """Columns that are printed under another name than the one that is asked for."""
+OTHERS = ("MaxTRESRunMinsPA", "MaxTRESRunMinsPU", "UsageFactor", "UsageThres")
+"""Columns that have an effect on limits and are not read."""
 _LIMITS = (
     *("GrpTRES", "GrpJobs", "GrpWall", "GrpTRESMins", "GrpTRESRunMins", "MaxJobs", "MaxWall"),
     *("MaxTRESPerJob", "MaxTRESPerNode", "MaxTRESMins", "MaxTRESPerUser", "MaxJobsPerUser"),
     *("MaxTRESPerAccount", "MaxJobsPerAccount", "MinTRESPerJob"),
+    *("LimitFactor", *OTHERS),
 )
 """Columns with limits."""
-OTHERS = ("LimitFactor", "MaxTRESRunMinsPA", "MaxTRESRunMinsPU", "UsageFactor", "UsageThres")
-"""Columns that have an effect on limits and are not read."""
 _PREEMPTION = ("Preempt", "PreemptMode", "PreemptExemptTime", "GraceTime")
 _NONE = {"", "N/A", "1.000000"}
 _PARENT_NUMBER = 2**31 - 1
@@ -121,7 +122,7 @@ def parse_qos(text: str) -> dict[str, SlurmQos]:
     }
 
 
-def _given(row: Mapping[str, str], columns: Iterable[str] = (*_LIMITS, *OTHERS)) -> dict[str, str]:
+def _given(row: Mapping[str, str], columns: Iterable[str] = _LIMITS) -> dict[str, str]:
     values = {name: row.get(name, "").strip() for name in columns}
     return {name: value for name, value in values.items() if value not in _NONE}
 
