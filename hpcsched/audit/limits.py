@@ -82,8 +82,8 @@ def group_limits(check: Check, at: Replayed) -> None:
         rows = np.flatnonzero(holds & np.isin(of_run, list(counted[key])))
         if kind in ("total", "wall"):
             ran = (asked * (run.end_time - run.start_time))[rows].sum() + used[key]
-            for n, of in binding.items():
-                beyond |= (of_run == n) & (ran + asked * requested > of[0])
+            for n, told_most in binding.items():
+                beyond |= (of_run == n) & (ran + asked * requested > told_most[0])
         rows = rows[np.argsort(run.start_time[rows], kind="stable")]
         amount = asked[rows]
         bound = np.flatnonzero(np.isin(of_run[rows], list(binding)) & (amount > 0))

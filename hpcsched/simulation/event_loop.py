@@ -146,9 +146,9 @@ class EventLoop:
 
     @property
     def is_in_core(self) -> bool:
-        """True if no part of the replay is Python's."""
+        """True if no part of the replay is Python's, and batches do not add limits to its state."""
         asks = self._predictions.needs_jobs or self._latency is not None
-        return not (self._follows or asks)
+        return not (self._follows or asks or self._limits.any)
 
     def stop(self) -> None:
         """End the replay after the present instant, with jobs left in the system."""
