@@ -1,28 +1,32 @@
-"""A naive replay with preemption, outages and checkpoints: plain Python, nothing of the package's.
+"""A naive replay with preemption, limits, outages and checkpoints: plain Python, nothing else.
 
 It knows one rule, a greedy list: jobs in order of rank, then of submission, each on the first nodes
 that have room. Nodes have cores and nothing else.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 FOR_EVER = 10**12
 
 
 class Case(NamedTuple):
-    """A workload; jobs are (number, submit time, cores, work, tier), tiers give mode and times.
+    """A workload; jobs are (number, submit time, cores, work, tier, user); tiers give the mode.
 
-    Outages are (start, end, node); checkpoints (every, cost, restart), or none.
+    Outages are (start, end, node); checkpoints (every, cost, restart), or none. Limits are those of
+    the jobs of a tier, and, by -user, of a user: of `jobs`, `nodes`, `core`; in core seconds of
+    what running jobs may still take (`left`), and of what all have taken and may take (`taken`).
+    What a tier limits is not limited for its jobs by the user's limits.
     """
 
     nodes: list[int]
-    jobs: list[tuple[int, int, int, int, int]]
+    jobs: list[tuple[int, int, int, int, int, int]]
     modes: dict[int, str]
     exempt: int
     grace: int
     outages: list[tuple[int, int, int]]
     checkpoints: tuple[int, int, int] | None
+    limits: dict[int, dict[str, int]]
 
 
 @dataclass
@@ -32,6 +36,7 @@ class _Job:
     cores: int
     work: int
     tier: int
+    user: int
     places: dict[int, int] = field(default_factory=dict)
     start: int = -1
     end: int = FOR_EVER
@@ -40,6 +45,11 @@ class _Job:
     by: int = -1
     claims_until: int = -1
     done: int = 0
+
+    @property
+    def requested(self):
+        """Requested time."""
+        return max(self.work, 1)
 
 
 class Naive:
@@ -50,6 +60,7 @@ class Naive:
         self.waiting, self.running = [], []
         self.down = [0] * len(case.nodes)
         self.jobs, self.rows = {}, []
+        self.ran, self.releases = [], []
 
     def run(self):
         """Replay all jobs."""
@@ -65,6 +76,11 @@ class Naive:
                 instants += [t for t in self.expiries() if t > self.now]
             if changes and (self.waiting or instants):
                 instants.append(changes[0][0])
+            instants += [t for t in self.releases if t < FOR_EVER] if self.waiting else []
+            if not instants:
+                assert not any(self.within(job, [], self.ran) for job in self.waiting)
+                self.jobs |= {job.number: "used up" for job in self.waiting}
+                break
             self.now = min(instants)
             self.end_jobs()
             altered = False
@@ -79,12 +95,64 @@ class Naive:
                             job.by = -1
                         self.lose(job, "requeued")
             while coming and coming[0].submit == self.now:
-                self.waiting.append(coming.pop(0))
+                self.submit(coming.pop(0))
             again = True
             while again:
                 again = self.round()
+                self.releases = [self.release(job) for job in self.waiting]
                 again |= self.end_jobs()
         return self
+
+    def submit(self, job):
+        """Put a job into the queue, unless limits never let it start on the idle system."""
+        down, self.down = self.down, [0] * len(self.down)
+        if self.within(job, [], []):
+            self.waiting.append(job)
+        else:
+            self.jobs[job.number] = "refused"
+        self.down = down
+
+    def bounds(self, job):
+        """Yield the limits of a job: whose jobs count, of what, and how much at most."""
+        own = self.case.limits.get(job.tier, {})
+        for name, most in own.items():
+            yield lambda other: other.tier == job.tier, name, most
+        for name, most in self.case.limits.get(-job.user, {}).items():
+            if name not in own:
+                yield lambda other: other.user == job.user, name, most
+
+    def over(self, job, bound, running, ran):
+        """Return by how much a job would exceed a limit beside what runs and what has run."""
+        counts, name, most = bound
+        same = [other for other in running if counts(other)]
+        if name == "jobs":
+            return len(same) + 1 - most
+        if name == "nodes":
+            used = {node for other in same for node in other.places}
+            return len(used) + min(job.cores, self.down.count(0)) - most
+        if name == "core":
+            return sum(other.cores for other in same) + job.cores - most
+        level = job.cores * job.requested
+        if name == "left":
+            left = [max(other.start + other.requested - self.now, 0) for other in same]
+            return sum(o.cores * t for o, t in zip(same, left, strict=True)) + level - most
+        level += sum(o.cores * max(o.requested, self.now - o.start) for o in same)
+        return level + sum(o.cores * time for o, time in ran if counts(o)) - most
+
+    def within(self, job, running, ran):
+        """Whether limits let a job start."""
+        return all(self.over(job, bound, running, ran) <= 0 for bound in self.bounds(job))
+
+    def release(self, job):
+        """Return when a job may be within limits of what running jobs may still take."""
+        wait = 0
+        for bound in self.bounds(job):
+            over = self.over(job, bound, self.running, self.ran)
+            rate = sum(other.cores for other in self.running if bound[0](other))
+            if over > 0 and (bound[1] != "left" or not rate):
+                return FOR_EVER
+            wait = max(wait, -(-over // rate) if rate else 0)
+        return self.now + wait if wait else FOR_EVER
 
     def order(self):
         """Return the queue."""
@@ -141,15 +209,19 @@ class Naive:
     def round(self):
         """Hold a round; return whether another one is due at once."""
         self.resume()
+        shown = [job for job in self.waiting if self.within(job, self.running, self.ran)]
         for job in self.order():
-            if self.place(job, self.free()) is not None:
+            within = self.within(job, self.running, self.ran)
+            if within and self.place(job, self.free()) is not None:
                 self.start(job, self.free())
         ended, requeued = False, []
-        for job in self.order():
-            if job.claims_until > self.now or self.place(job, self.free()) is not None:
+        for job in [job for job in self.order() if job in shown]:
+            if job.claims_until > self.now or not self.within(job, self.running, self.ran):
+                continue
+            if self.place(job, self.free()) is not None:
                 continue
             victims = self.victims(job)
-            if not victims or not self.would_start(job, victims, requeued):
+            if not victims or not self.would_start(job, victims, shown):
                 continue
             job.claims_until, suspended = self.now, []
             for other in victims:
@@ -171,11 +243,15 @@ class Naive:
                 continue
             self.start(job, self.free(lent=suspended))
             for other in suspended:
-                if other.paused_since < 0:
-                    other.paused_since, other.by, other.end = self.now, job.number, FOR_EVER
-                    other.paused_rank = len(self.rows), self.count()
+                self.pause(other, job)
         self.waiting += requeued
         return ended
+
+    def pause(self, other, job):
+        """Suspend a job for another, unless it is suspended."""
+        if other.paused_since < 0:
+            other.paused_since, other.by, other.end = self.now, job.number, FOR_EVER
+            other.paused_rank = len(self.rows), self.count()
 
     def count(self):
         """Return a number that grows."""
@@ -234,18 +310,23 @@ class Naive:
             candidates[: len(gone)] = gone
             tries += 1
 
-    def would_start(self, job, victims, requeued):
+    def would_start(self, job, victims, shown):
         """Whether the rule starts a job once its victims are gone."""
         free = self.free(without=victims)
-        again = [other for other in victims if self.case.modes[other.tier] == "requeue"]
-        queue = [*self.waiting, *again]
+        gone = [other for other in victims if self.case.modes[other.tier] != "suspend"]
+        again = [other for other in gone if self.case.modes[other.tier] == "requeue"]
+        running = [other for other in self.running if other not in gone]
+        ran = [*self.ran, *((other, self.now - other.start) for other in gone)]
+        queue = [*(other for other in self.waiting if other in shown), *again]
         queue.sort(key=lambda other: (-other.tier, other.submit, other.number))
         for other in queue:
             places = self.place(other, free)
-            if places is None:
+            if places is None or not self.within(other, running, ran):
                 continue
             if other is job:
                 return True
+            started = replace(other, places=places, start=self.now)
+            running.append(started)
             for node, cores in places.items():
                 free[node] -= cores
         return False
@@ -261,6 +342,7 @@ class Naive:
             written = (ran - (restart if job.done else 0)) // (every + cost)
             saved = every * min(max(written, 0), max(left - 1, 0) // every)
         self.rows.append((job.number, job.start, self.now, how, job.by, ran - saved))
+        self.ran.append((job, self.now - job.start))
         self.running.remove(job)
         job.places, job.by, job.claims_until = {}, -1, -1
         if how != "requeued":
@@ -281,5 +363,6 @@ class Naive:
                 self.lose(job, "requeued" if requeues else "ended")
             else:
                 self.running.remove(job)
+                self.ran.append((job, self.now - job.start))
                 self.jobs[job.number] = job.start, self.now, "completed"
         return bool(ending)

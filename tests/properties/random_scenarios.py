@@ -15,13 +15,17 @@ from hpcsched.plugins.manager import build_registry
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
-from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.site_policies import SitePolicies
 from tests.builders import per_user_of
-from tests.reference.events import Around, Limit
+from tests.reference.events import Around, Bound, Limit
 from tests.reference.rules import ORDERS, Rule
 from tests.reference.timeline import UNLIMITED, Cap, TimelineReplay
 
-FEATURES = ("outages", "partitions", "dependencies", "latency", "power", "last-two", "reasons")
+FEATURES = (
+    *("outages", "partitions", "accounts", "dependencies", "latency", "power", "last-two"),
+    "reasons",
+)
 """What a scenario may have, in any combination, beside unlike nodes and requests for memory."""
 REGISTRY = build_registry(external=False)
 LISTS = ("strict", "greedy", "backfill")
@@ -75,6 +79,10 @@ def _drawn(draw: Random, features: Sequence[str], name: str, folder: Path) -> Pa
         content["partitions"] = [
             _partition(draw, k, [group["name"] for group in groups]) for k in range(2)
         ]
+    if "accounts" in features:
+        content["accounts"] = {
+            "lab": {"users": {"1": 1}, "limits": _account(draw)}, "rest": {"other_users": True}
+        }  # fmt: skip
     if "outages" in features:
         kinds = ("maintenance", "reservations")
         content["outages"] = {kind: [_window(draw, nodes)] for kind in kinds} | {
@@ -108,13 +116,30 @@ def _dispatcher(draw: Random, name: str) -> dict[str, Any]:
 
 
 def _partition(draw: Random, number: int, groups: Sequence[str]) -> dict[str, Any]:
-    """Return a partition; the other reference knows limits, which rules ask for in turn."""
+    """Return a partition, with limits or without."""
     keys: dict[str, Any] = {
         "groups": draw.sample(groups, draw.randint(1, len(groups))),
         "max_time": draw.randint(6, 12),
+        "limits": {"per_user": _per_user(draw)},
     }
     chosen = {key: value for key, value in keys.items() if draw.random() < 0.5}
     return {"name": f"p{number}", "jobs": {"partition": [number]}, **chosen}
+
+
+def _per_user(draw: Random) -> dict[str, int]:
+    """Return limits of the nodes, or of the running jobs, of each user, or of both."""
+    keys = {"nodes": draw.randint(1, 3), "jobs": draw.randint(1, 2)}
+    return {key: value for key, value in keys.items() if draw.random() < 0.6}
+
+
+def _account(draw: Random) -> dict[str, Any]:
+    """Return limits of an account: amounts that run, and core minutes."""
+    keys: dict[str, Any] = {
+        "total": {"core": draw.randint(2, 5), "jobs": draw.randint(1, 3)},
+        "running_minutes": {"core": 1},
+        "total_minutes": {"core": draw.randint(1, 3)},
+    }
+    return {key: value for key, value in keys.items() if draw.random() < 0.6}
 
 
 def _window(draw: Random, nodes: Sequence[str]) -> dict[str, Any]:
@@ -172,6 +197,21 @@ def compare(path: Path) -> tuple[int, int]:
     return len(waited), len(times)
 
 
+def _bounds(policies: SitePolicies) -> Iterator[Bound]:
+    """Yield the limits of the account of user 1."""
+    if "lab" not in policies.accounts:
+        return
+    amounts, over_time = policies.accounts["lab"].limits
+
+    def group(job: Job) -> str | None:
+        return "lab" if job.user == 1 else None
+
+    yield from (Bound(group, name, most) for name, most in amounts.group.items())
+    for kind, limits in (("left", over_time.running), ("taken", over_time.total)):
+        for name, limit in limits.items():
+            yield Bound(group, f"{name} {kind}", 60 * (limit.most or 0))
+
+
 def _reference(assembly: Assembly, jobs: Sequence[TracedJob]) -> TimelineReplay:
     """Return the second reference for an assembled scenario."""
     chosen, latency = assembly.scenario.dispatcher, assembly.scenario.simulation.latency
@@ -195,6 +235,7 @@ def _reference(assembly: Assembly, jobs: Sequence[TracedJob]) -> TimelineReplay:
         assembly.outages,
         Fraction(0) if latency is None else latency.base,
         Fraction(0) if latency is None else latency.per_queued_job,
+        list(_bounds(assembly.policies)),
     )
     shared = assembly.system.shared_resources
     cap = Cap(shared[0].capacity, shared[0].draw.per["core"]) if shared else UNLIMITED

@@ -194,11 +194,15 @@ def limits_of_queues(draw: st.DrawFn, system: System) -> tuple[list[Bound], Site
             )
         )
         bounds = [Bound(group, key, most) for key, most in amounts.items()]
-        minutes = draw(st.none() | st.integers(1, 3))
+        running, total = (draw(st.none() | st.integers(1, most)) for most in (3, 5))
         over_time = TimeLimits()
-        if minutes is not None:
-            over_time = TimeLimits(running={name: Metered(minutes, 0)})
-            bounds.append(Bound(group, f"{name} left", 60 * minutes))
+        if running is not None:
+            over_time = over_time._replace(running={name: Metered(running, 0)})
+            bounds.append(Bound(group, f"{name} left", 60 * running))
+        if total is not None:
+            used = draw(st.integers(0, total))
+            over_time = over_time._replace(total={name: Metered(total, used)})
+            bounds.append(Bound(group, f"{name} taken", 60 * (total - used)))
         return bounds, SiteLimits(LimitSet(group=amounts), over_time)
 
     first, of_queue = drawn(lambda job: "queue" if job.queue == 1 else None)

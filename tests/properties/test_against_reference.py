@@ -106,9 +106,7 @@ def test_each_feature(feature: str, data: st.DataObject) -> None:
 def test_both_references(name: str, data: st.DataObject) -> None:
     """A table of seconds and a list of changes make the same of each rule, on unlike nodes too."""
     first_fit = rules(name).map(lambda rule: rule._replace(allocator="first-fit"))
-    # The table of seconds knows no limits of groups.
-    feature = data.draw(st.sampled_from(["none", "outages", "late"]))
-    case = data.draw(cases(first_fit, feature=feature))
+    case = data.draw(cases(first_fit))
     one, other = (kind(case.system, case.rule, case.around) for kind in (Replay, TimelineReplay))
     one.run(case.jobs)
     other.run(case.jobs)

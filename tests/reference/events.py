@@ -30,10 +30,10 @@ class Limit(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """Limit of a group of jobs: `jobs`, `nodes`, or a resource type, which may be `core left`.
+    """Limit of a group of jobs: `jobs`, `nodes`, or a resource type, maybe `core left` or `taken`.
 
-    The last counts amounts times the seconds that jobs may still take. A job for which the limit is
-    `replaced` counts, and need not keep to it.
+    These count amounts times the seconds that jobs may still take, or have taken and may take. A
+    job for which the limit is `replaced` counts, and need not keep to it.
     """
 
     group: Callable[[Job], Hashable]
@@ -95,14 +95,34 @@ class Replay:
         self.lost: list[tuple[int, int, int]] = []
         self.rounds: list[tuple[int, int, int, int, int, int]] = []
         self.told: list[list[Why]] = []
+        # Attempts that have ended, with the seconds that they ran.
+        self.ran: list[tuple[Job, int]] = []
 
     def run(self, jobs: Sequence[TracedJob]) -> None:
         """Replay the jobs."""
         self.coming = list(jobs)
         while self.coming or self.running or self.queue:
-            self.pass_to(min(self.instants()))
+            times = self.instants()
+            if times:
+                self.pass_to(min(times))
+            else:
+                self.reject_used_up()
             while self.queue and self.hold_round():
                 pass
+
+    def reject_used_up(self) -> None:
+        """Reject what waits for a limit when nothing else is left to happen."""
+        others = self.waiting_for_others()
+        rejected = [
+            job for job in self.queue if job.job_id not in others and not self.may_start(job, ())
+        ]
+        assert rejected
+        for job in rejected:
+            self.queue.remove(job)
+            self.refused[job.job_id] = "used_up_limit"
+            # It may have lost an attempt.
+            self.found.pop(job.job_id, None)
+            self.left[job.job_id] = self.now
 
     def instants(self) -> list[int]:
         """Return the instants to come at which something is known to happen."""
@@ -132,6 +152,7 @@ class Replay:
         for held in sorted(ended, key=lambda held: held.job.job_id):
             job = held.job
             self.left[job.job_id] = self.now
+            self.ran.append((job, self.now - held.start))
             if job.user is not None:
                 self.learnt.setdefault(job.user, []).append(self.now - held.start)
         return bool(ended)
@@ -167,6 +188,7 @@ class Replay:
         self.running = [held for held in self.running if held not in broken]
         for held in sorted(broken, key=lambda held: (held.end, held.job.job_id)):
             self.lost.append((held.job.job_id, held.start, self.now))
+            self.ran.append((held.job, self.now - held.start))
             if self.around.outages.requeue:
                 self.queue.append(held.job)
             else:
@@ -249,7 +271,7 @@ class Replay:
 
     def amount(self, job: Job, counted: str) -> int:
         """Return what a job counts by, without its nodes and times."""
-        name = counted.removesuffix(" left")
+        name = counted.removesuffix(" left").removesuffix(" taken")
         types = self.system.resource_types
         return 1 if name == "jobs" else job.units * job.unit_request[types.index(name)]
 
@@ -267,6 +289,15 @@ class Replay:
                 ends = [held.start + held.job.requested_time for held in same]
                 left = [max(0, end - self.now) for end in ends]
                 amounts = [a * t for a, t in zip(amounts, left, strict=True)]
+            if bound.counted.endswith(" taken"):
+                added *= job.requested_time
+                times = [max(held.job.requested_time, self.now - held.start) for held in same]
+                amounts = [a * t for a, t in zip(amounts, times, strict=True)]
+                amounts += [
+                    self.amount(other, bound.counted) * seconds
+                    for other, seconds in self.ran
+                    if bound.group(other) == bound.group(job)
+                ]
             used = sum(amounts)
         return max(0, used + added - bound.most) if added else 0
 

@@ -81,7 +81,7 @@ class TimelineRound:
     ) -> None:
         self.rule, self.system, self.cap = replay.rule, replay.system, replay.cap
         self.kept, self.now, self.queue, self.service = replay.kept, replay.now, queue, service
-        self.time = replay.predicted
+        self.time, self.limited = replay.predicted, replay.may_start
         self.running = [held._replace(end=max(held.end, self.now + 1)) for held in replay.running]
         self.started: list[Allocated] = []
         self.promises: dict[int, Promise] = {}
@@ -252,9 +252,15 @@ class TimelineRound:
     def in_turn(self) -> list[Job]:
         """Start jobs in order while they fit; return the others."""
         waiting = self.in_order(None, self.queue)
-        while waiting and self.fits_now(waiting[0]):
-            self.start_at_once(waiting.pop(0))
+        while waiting and (not self.within(waiting[0]) or self.fits_now(waiting[0])):
+            job = waiting.pop(0)
+            if self.within(job):
+                self.start_at_once(job)
         return waiting
+
+    def within(self, job: Job) -> bool:
+        """Say whether limits let a job start beside what has been started."""
+        return self.limited(job, self.started)
 
     def start_at_once(self, job: Job) -> None:
         """Start a job on the first nodes that are free in this second."""
@@ -263,13 +269,15 @@ class TimelineRound:
     def greedy(self) -> None:
         """Start all jobs that fit, in turn."""
         for job in self.in_turn():
-            if self.fits_now(job):
+            if self.within(job) and self.fits_now(job):
                 self.start_at_once(job)
 
     def backfill(self) -> None:
         """Start or promise, job by job, as many promises as the depth allows."""
         for job in self.in_turn():
             depth = self.rule.depth
+            if not self.within(job):
+                continue
             if not self.start_beside(job) and (depth is None or len(self.promises) < depth):
                 self.promise(job, self.now)
 
@@ -322,7 +330,7 @@ class TimelineRound:
     def pass_by(self, head: Job, others: Sequence[Job], second: int) -> None:
         """Start the other jobs that leave a head job its second."""
         for job in others if self.rule.behind is None else self.in_order(self.rule.behind, others):
-            if not self.fits_now(job):
+            if not self.within(job) or not self.fits_now(job):
                 continue
             room = self.fitting_now(job)
             choices = [self.first_nodes(room, job.units)]
@@ -422,7 +430,7 @@ class TimelineRound:
         """Start jobs where promises allow it; say whether any has started."""
         any_started = sooner = False
         for job in self.queue:
-            if job.job_id not in self.promises or not self.fits_now(job):
+            if job.job_id not in self.promises or not self.within(job) or not self.fits_now(job):
                 continue
             mine = self.promises.pop(job.job_id)
             if not self.start_beside(job):

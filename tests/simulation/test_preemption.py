@@ -6,11 +6,14 @@ import pytest
 
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched.simulation.event_loop import EventLoop
+from hpcsched.simulation.records import REFUSALS
 from hpcsched.simulation.replay_admission import admitted
+from hpcsched.system.limits import LimitSet, SiteLimits
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.workload.job_batches import RequestNumbers, columns_of
 from hpcsched.workload.preemption import Checkpoints, PreemptClass, Preemption, by_tiers
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partition, Partitions
+from hpcsched.workload.site_policies import Account, SitePolicies
 from tests.builders import (
     ALLOCATORS,
     ORDERS,
@@ -39,13 +42,13 @@ RULES = {
 
 
 class Outcome(NamedTuple):
-    """What became of jobs: start, end and state of each, and the rows of `interruptions`.
+    """What became of jobs: start, end and state of each, or why it was rejected, and lost attempts.
 
     A row is a job with begin and end, what happened (requeued, preempted, suspended), for which
     job, and its lost time.
     """
 
-    jobs: dict[int, tuple[int, int, str]]
+    jobs: dict[int, tuple[int, int, str] | str]
     rows: list[tuple[int, int, int, str, int, int]]
 
 
@@ -61,6 +64,10 @@ def outcome(system, jobs, preemption, rule=easy, **more):
                 "failed" if left.failed[k] else "preempted" if left.preempted[k] else "completed"
             )
             name = jobs[number].job.job_id
+            if left.rejected_by[k] >= 0:
+                used_up = REFUSALS[left.rejected_by[k]] == "used_up_limit"
+                found[name] = "used up" if used_up else "refused"
+                continue
             found[name] = int(left.start_time[k]), int(left.end_time[k]), state
         for k, number in enumerate(lost.sequence.tolist()):
             how = "suspended" if lost.suspended[k] else "requeued" if lost.requeued[k] else "ended"
@@ -311,3 +318,20 @@ def test_no_job_is_preempted_in_vain():
     found = outcome(alike(2, core=1), jobs, tiers())
     assert found.jobs[3] == (50, 70, "completed")
     assert found.rows == [(1, 0, 50, "requeued", 3, 50)]
+
+
+def test_limits_of_others_do_not_keep_a_job_from_preempting():
+    """Job 2 starts, so that its user's limit keeps job 3 waiting; job 4 of another preempts job 1.
+
+    Three cores: job 1 has two; at 10, job 2 takes the third.
+    """
+    limited = Account(users={7: 1}, limits=SiteLimits(LimitSet({"jobs": 1})))
+    jobs = [
+        low(1, 0, 2, 100),
+        *(high(k, 10, 1, 5, user=user) for k, user in ((2, 7), (3, 7), (4, 8))),
+    ]
+    policies = SitePolicies({}, {"one": limited, "others": Account()})
+    found = outcome(alike(1, core=3), jobs, tiers(), policies=policies)
+    assert found.jobs[4] == (10, 15, "completed")
+    assert found.jobs[3] == (15, 20, "completed")
+    assert found.rows == [(1, 0, 10, "requeued", 4, 10)]

@@ -6,6 +6,7 @@
 
 #include "core/fit_counts.hpp"
 #include "core/job_events.hpp"
+#include "core/limits.hpp"
 #include "core/queue_order.hpp"
 #include "core/shared_resources.hpp"
 #include "replay/outages.hpp"
@@ -270,22 +271,22 @@ Numbers preempt(State& state)
     sort_queues(state, counters.queued);
     compute_pressure(state);
     open_shared(state);
-    // Jobs in vain: class, shape, units, and predicted run time, or 0 where nothing helps.
-    std::vector<std::tuple<int64_t, int64_t, int64_t, int64_t>> refused;
+    // Jobs in vain: class, limits, shape, units, and predicted run time, or 0 where nothing helps.
+    std::vector<std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t>> refused;
     const Numbers queue(state.queue.begin(), state.queue.begin() + counters.queued);
     for (const int64_t row : queue) {
         const Job& job = state.jobs[row];
-        if (job.waits == 0 || job.claims_until > counters.now || fits_on_nodes(state, row))
+        if (!is_tried(state, row) || job.claims_until > counters.now || fits_on_nodes(state, row))
             continue;
         const bool is_vain = std::ranges::any_of(refused, [&](const auto& one) {
-            const auto& [kind, shape, units, predicted] = one;
-            return kind == job.kind && shape == job.shape && units <= job.units &&
-                   predicted <= job.predicted;
+            const auto& [kind, limits, shape, units, predicted] = one;
+            return kind == job.kind && limits == job.limits && shape == job.shape &&
+                   units <= job.units && predicted <= job.predicted;
         });
         if (is_vain) continue;
         const Numbers victims = find_victims(state, row);
         if (victims.empty() || !would_start(state, row, victims)) {
-            refused.emplace_back(job.kind, job.shape, job.units,
+            refused.emplace_back(job.kind, job.limits, job.shape, job.units,
                                  victims.empty() ? 0 : job.predicted);
             continue;
         }
