@@ -10,6 +10,7 @@ from hpcsched.simulation.records import REFUSALS
 from hpcsched.simulation.replay_admission import admitted
 from hpcsched.system.limits import LimitSet, SiteLimits
 from hpcsched.system.outages import Outage, Outages
+from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job_batches import RequestNumbers, columns_of
 from hpcsched.workload.preemption import Checkpoints, PreemptClass, Preemption, by_tiers
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partition, Partitions
@@ -39,6 +40,8 @@ RULES = {
         ORDERS["fcfs"], ALLOCATORS["first-fit"], SlurmBackfillParams()
     ),
 }
+RESERVING = {name: rule for name, rule in RULES.items() if name[-6:] not in {"strict", "greedy"}}
+"""Rules that reserve."""
 
 
 class Outcome(NamedTuple):
@@ -237,6 +240,25 @@ def test_suspended_jobs_keep_their_memory():
         2: (130, 150, "completed"),
         3: (20, 50, "completed"),
     }
+
+
+@pytest.mark.parametrize("rule", RESERVING.values(), ids=RESERVING)
+def test_reservations_are_kept_beside_suspended_jobs(rule):
+    """Job 4 suspends job 1; job 5 has three nodes reserved from 30 on, and job 6 waits."""
+    one = (1, 0)
+    jobs = [
+        low(1, 0, 1, 100, one),
+        high(2, 0, 2, 30, one),
+        high(3, 0, 1, 12, one),
+        high(4, 10, 2, 50, one),
+        low(5, 11, 3, 20, one),
+        low(6, 12, 1, 100, (1, 1)),
+    ]
+    system = System((NodeGroup("a", 1, {"core": 1}), NodeGroup("b", 4, {"core": 1, "gpu": 1})))
+    found = outcome(system, jobs, tiers("suspend"), rule)
+    assert found.rows[0] == (1, 10, 60, "suspended", 4, 0)
+    assert found.jobs[5] == (30, 50, "completed")
+    assert found.jobs[6] == (50, 150, "completed")
 
 
 def test_cores_of_a_suspended_job_are_lent_to_those_above_it_alone():

@@ -30,7 +30,8 @@ Placement place_between(State& state, int64_t row, int64_t begin, int64_t end, A
             if (request.exclusive) {
                 if (free[r] != state.node_capacity(node, r)) units = 0;
             } else if (request.asked[r] != 0) {
-                units = std::min(units, floor_divide(free[r], request.asked[r]));
+                // Beside suspended jobs less than nothing may be free.
+                units = std::min(units, std::max(free[r], int64_t{0}) / request.asked[r]);
             }
         }
         fits.push_back(units);
