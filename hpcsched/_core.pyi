@@ -436,7 +436,7 @@ class State:
             Whether jobs that lose a node are put back into the queue.
         """
 
-    def set_preemption(self, may_preempt: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)], classes: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], released: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], by_order: bool, youngest_first: bool) -> None:
+    def set_preemption(self, may_preempt: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)], classes: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], released: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], by_order: bool, youngest_first: bool, requeue_delay: int) -> None:
         """
         Set which jobs preempt others, and how.
 
@@ -450,6 +450,8 @@ class State:
             Resource types that suspended jobs do not keep, `[R]`.
         by_order
             Whether jobs preempt those that come later in the order of the queue, whatever their class.
+        requeue_delay
+            Time until a job that was requeued may start again, in seconds.
         """
 
     def set_checkpoints(self, every: int, cost: int, restart: int) -> None:

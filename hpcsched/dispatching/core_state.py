@@ -84,6 +84,7 @@ def set_preemption(state: State, preemption: Preemption, types: Sequence[str]) -
         np.array([name == RELEASED for name in types]),
         preemption.by == "priority",
         preemption.youngest_first,
+        preemption.requeue_delay,
     )
 
 

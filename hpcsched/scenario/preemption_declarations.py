@@ -45,6 +45,11 @@ class PreemptDeclaration(Params):
         description="Preempt the jobs that started last first (Slurm's preempt_youngest_first), and"
         " not those of the lowest priority and the fewest nodes.",
     )
+    requeue_delay: Duration = Field(
+        default=0,
+        description="Time from the end of a job that is requeued until it may start again: seconds,"
+        " or with a unit (Slurm: 1 s more than cred_expire of AuthInfo).",
+    )
 
 
 class CheckpointDeclaration(Params):
@@ -102,7 +107,8 @@ def build_preemption(
             )
             for name, one in qos.items()
         ]
-    return Preemption(declared.by, tuple(classes), built, declared.youngest_first)
+    numbers = declared.youngest_first, declared.requeue_delay
+    return Preemption(declared.by, tuple(classes), built, *numbers)
 
 
 def preemption_faults(

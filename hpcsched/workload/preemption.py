@@ -52,12 +52,15 @@ class Preemption(NamedTuple):
         One for each partition, in order, or for each quality of service; one with `priority`.
     youngest_first
         Candidates go by the latest start, and not by priority and number of nodes.
+    requeue_delay
+        Time until a job that was requeued may start again, in seconds.
     """
 
     by: PreemptBy
     classes: tuple[PreemptClass, ...]
     partitions: Partitions
     youngest_first: bool = False
+    requeue_delay: int = 0
 
     def class_of(self, job: Job) -> int:
         """Return the number of a job's class; -1: it neither preempts nor is preempted."""

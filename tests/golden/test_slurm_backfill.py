@@ -6,6 +6,7 @@ comes at 2 and asks for the free one.
 
 import pytest
 
+from hpcsched.system.system import NodeGroup, System
 from tests.builders import alike, replay
 from tests.golden.declared import declared
 from tests.golden.pictures import check, job
@@ -132,14 +133,37 @@ def test_jobs_of_a_user():
 
 
 def test_other_partition():
-    """The main scheduler starts C at once if its partition is another, even if that delays B."""
+    """The main scheduler keeps C from nodes that B may use, also if its partition is another."""
     check(
         SYSTEM,
         run("bf_interval: 100", 10, partition=1),
         """
-        node-0 AAAAAAAAAA..BB
-        node-1 AAAAAAAAAA..BB
-        node-2 ..CCCCCCCCCCBB
+        node-0 AAAAAAAAAABBCCCCCCCCCC
+        node-1 AAAAAAAAAABB..........
+        node-2 ..........BB..........
+        """,
+    )
+
+
+def test_node_of_another_partition():
+    """B may not use the last node, where C starts at once, and not on the first free one."""
+    system = System(
+        (NodeGroup("node", 3, {"core": 1, "gpu": 1}), NodeGroup("thin", 1, {"core": 1}))
+    )
+    jobs = (
+        job("A", submit_time=0, units=2, run_time=10, partition=0, unit_request=(1, 1)),
+        job("B", submit_time=1, units=3, run_time=2, partition=0, unit_request=(1, 1)),
+        job("C", submit_time=2, units=1, run_time=10, partition=1, unit_request=(1, 0)),
+    )
+    dispatcher = declared(system, "{name: slurm-backfill, bf_interval: 100, allocator: first-fit}")
+    check(
+        system,
+        replay(system, dispatcher, jobs),
+        """
+        node-0 AAAAAAAAAABB
+        node-1 AAAAAAAAAABB
+        node-2 ..........BB
+        thin-0 ..CCCCCCCCCC
         """,
     )
 

@@ -290,7 +290,8 @@ class Naive:
         candidates.sort(
             key=lambda other: (other.tier, len(other.places), other.submit, other.number)
         )
-        paused = [other for other in candidates if self.case.modes[other.tier] == "suspend"]
+        # With Slurm's gang scheduler a job is placed over all that it may preempt.
+        paused = candidates if "suspend" in self.case.modes.values() else []
         candidates = [other for other in candidates if other not in paused]
         number, tries = len(candidates), 0
         while True:

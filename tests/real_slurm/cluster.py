@@ -64,7 +64,8 @@ class SlurmCluster:
 
     Partition `main` is held for hpcsched by the hook that the plugin ships, `other` is Slurm's own;
     both have all nodes. Without `held`, the hook is left out. With accounting, `enforce` is what
-    Slurm enforces of it, such as `limits,qos`. `more` are further lines of `slurm.conf`.
+    Slurm enforces of it, such as `limits,qos`. `more` are further lines of `slurm.conf`. A job that
+    is put back into the queue waits for `expire` seconds, until its credential has expired.
     """
 
     def __init__(
@@ -75,11 +76,12 @@ class SlurmCluster:
         held: bool = True,
         enforce: str | None = None,
         more: Sequence[str] = (),
+        expire: int = 40,
     ) -> None:
         self.folder = folder
         self._kinds = kinds
         self._held = held
-        self._enforce, self._more = enforce, tuple(more)
+        self._enforce, self._more, self._expire = enforce, tuple(more), expire
         self._port_lock, ports = _free_ports(3 + sum(len(expand(kind.names)) for kind in kinds))
         self._ports = ports[2:]
         self.config = folder / "etc" / "slurm.conf"
@@ -352,8 +354,7 @@ class SlurmCluster:
             "SlurmUser=root",
             "SlurmdUser=root",
             "AuthType=auth/munge",
-            # A job that is put back into the queue waits until its credential has expired.
-            f"AuthInfo=socket={folder}/munge/munge.socket,cred_expire=40",
+            f"AuthInfo=socket={folder}/munge/munge.socket,cred_expire={self._expire}",
             "AuthAltTypes=auth/jwt",
             f"AuthAltParameters=jwt_key={folder}/etc/jwt.key",
             "CredType=cred/munge",

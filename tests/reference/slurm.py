@@ -6,7 +6,7 @@ from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job
 from tests.reference.events import Around, Replay
-from tests.reference.room import Allocated
+from tests.reference.room import Allocated, fits, idle
 from tests.reference.rules import Asked, Round, Rule, Service, Why
 
 
@@ -15,14 +15,19 @@ class SlurmRound(Round):
 
     def hold_slurm(self, params: SlurmBackfillParams, *, backfills: bool) -> list[Allocated]:
         """Return the starts."""
-        failed = set()
+        failed: list[Job] = []
         for job in self.in_turn()[: params.default_queue_depth]:
-            if job.partition in failed or not self.within(job):
+            if job.partition in {other.partition for other in failed} or not self.within(job):
                 continue
-            if self.fits_now(job):
-                self.start(job)
-            else:
-                failed.add(job.partition)
+            free = self.free()
+            # The nodes that those may use are left to them.
+            for other in failed:
+                for node, count in enumerate(fits(self.system, idle(self.system), other)):
+                    free[node] = [0] * len(free[node]) if count else free[node]
+            if self.holds(free, self.service.open_now[job.job_id]):
+                self.start(job, self.chosen(job, free))
+            elif not self.fits_now(job):
+                failed.append(job)
         if backfills:
             self.backfill(params)
         return self.started

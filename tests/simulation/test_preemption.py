@@ -163,6 +163,19 @@ def test_a_requeued_job_begins_anew(rule):
     assert found.rows == [(1, 0, 10, "requeued", 2, 10)]
 
 
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+def test_a_requeued_job_waits_for_a_while(rule):
+    """Jobs 1 and 4, requeued at 10, may start at 25; job 3, which came later, starts at 15."""
+    jobs = [low(1, 0, 1, 100), low(4, 5, 1, 100), high(2, 10, 2, 5), low(3, 12, 1, 50)]
+    found = outcome(alike(2, core=1), jobs, tiers(requeue_delay=15), rule)
+    assert found.jobs == {
+        2: (10, 15, "completed"),
+        3: (15, 65, "completed"),
+        1: (25, 125, "completed"),
+        4: (65, 165, "completed"),
+    }
+
+
 def test_a_cancelled_job_is_preempted():
     """Job 1 does not come again."""
     found = outcome(alike(2, core=1), [low(1, 0, 2, 100), high(2, 10, 1, 20)], tiers("cancel"))
@@ -216,6 +229,17 @@ def test_the_last_candidate_goes_first_if_it_is_enough():
     jobs = [low(1, 0, 1, 100), low(2, 0, 2, 100), high(3, 10, 2, 20)]
     found = outcome(alike(3, core=1), jobs, tiers())
     assert found.rows == [(2, 0, 10, "requeued", 3, 10)]
+
+
+@pytest.mark.parametrize(("other_mode", "victim"), [("cancel", 2), ("suspend", 1)])
+def test_where_jobs_may_be_suspended_a_preemptor_takes_the_first_nodes(other_mode, victim):
+    """Job 4 needs two nodes; node 2 is free, and job 2 is on one node, job 1 on the first two."""
+    preemption = tiers()
+    low_class, *others = preemption.classes
+    classes = (low_class, *(one._replace(mode=other_mode) for one in others))
+    jobs = [low(1, 0, 2, 100), low(3, 0, 1, 5), low(2, 0, 1, 100), high(4, 10, 2, 20)]
+    found = outcome(alike(4, core=1), jobs, preemption._replace(classes=classes))
+    assert found.rows == [(victim, 0, 10, "requeued", 4, 10)]
 
 
 def test_the_lowest_tier_goes_first_or_the_youngest():

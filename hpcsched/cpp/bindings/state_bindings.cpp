@@ -224,12 +224,13 @@ void set_outages(State& state, const Array<const int64_t>& time, const Array<con
 
 void set_preemption(State& state, const Array2<const bool>& may_preempt,
                     const Array2<const int64_t>& classes, const Array<const bool>& released,
-                    bool by_order, bool youngest_first)
+                    bool by_order, bool youngest_first, int64_t requeue_delay)
 {
     Preemption& preemption = state.preemption;
     preemption.any = true;
     preemption.by_order = by_order;
     preemption.youngest_first = youngest_first;
+    preemption.requeue_delay = requeue_delay;
     const auto count = static_cast<int64_t>(may_preempt.shape(0));
     preemption.may_preempt = Table<Flag>(
         Matrix(reinterpret_cast<const Flag*>(may_preempt.data()), count, count));
@@ -424,7 +425,7 @@ requeue
     Whether jobs that lose a node are put back into the queue.
 )")
         .def("set_preemption", &set_preemption, "may_preempt"_a, "classes"_a, "released"_a,
-             "by_order"_a, "youngest_first"_a, R"(Set which jobs preempt others, and how.
+             "by_order"_a, "youngest_first"_a, "requeue_delay"_a, R"(Set which jobs preempt others, and how.
 
 Parameters
 ----------
@@ -436,6 +437,8 @@ released
     Resource types that suspended jobs do not keep, `[R]`.
 by_order
     Whether jobs preempt those that come later in the order of the queue, whatever their class.
+requeue_delay
+    Time until a job that was requeued may start again, in seconds.
 )")
         .def("set_checkpoints", [](State& self, int64_t every, int64_t cost, int64_t restart) {
                 self.checkpoints = {every, cost, restart};

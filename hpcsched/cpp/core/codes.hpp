@@ -123,5 +123,6 @@ enum class EventKind : int64_t {
 constexpr int64_t held_by_outages = 1;
 constexpr int64_t held_by_others = 2;
 constexpr int64_t held_by_limits = 4;
+constexpr int64_t held_by_requeue = 8;
 
 }  // namespace hpcsched

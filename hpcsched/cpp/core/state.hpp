@@ -203,7 +203,9 @@ struct Preemption {
     Column<int64_t> grace;  // seconds until its end
     Column<int64_t> priority;  // the lowest is preempted first
     Column<Flag> released;  // resource types that suspended jobs do not keep, [R]
+    int64_t requeue_delay = 0;  // seconds until a job that was preempted may start again
     Numbers suspended;  // rows, in order
+    std::vector<std::pair<int64_t, int64_t>> requeued;  // rows that may not start yet, until when
 };
 
 /// Jobs in order of submission.

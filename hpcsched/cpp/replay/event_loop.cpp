@@ -87,7 +87,7 @@ int64_t Loop::next_instant()
     if (counters_.queued != 0 && counters_.call_again != never)
         event = std::min(event, std::max(counters_.call_again, counters_.now + 1));
     event = earlier_change(state_, earlier_release(state_, event));
-    event = earlier_limit(state_, event);
+    event = earlier_requeue(state_, earlier_limit(state_, event));
     return earlier_offer(state_, event);
 }
 
@@ -186,7 +186,7 @@ void Loop::ask_rule()
     }
     // Most rounds start nothing, and then the queue is as it was.
     if (counters_.started != 0 || counters_.held_back != 0) leave_queue(state_);
-    for (const int64_t row : requeued) put_back(state_, row);
+    for (const int64_t row : requeued) requeue(state_, row);
     over_ = read_clock();
     write_round(state_, is_shown ? over_ - began : 0.0, queued, running);
     note_round(state_);
@@ -232,6 +232,7 @@ void Loop::pass_round()
         return;
     }
     narrow_all(state_);
+    release_requeued(state_);
     if (needs_look(state_)) {
         const auto [turned, release] = hooks_.look();
         turn_about(state_, turned);

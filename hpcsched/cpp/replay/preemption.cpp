@@ -119,21 +119,20 @@ int64_t overlap(const State& state, int64_t row, const std::vector<bool>& used)
     return nodes;
 }
 
-/// Return the jobs to preempt for a queued one, as Slurm's select/cons_tres does: it is placed as if
-/// jobs that can be suspended were not there. If it does not fit, other candidates are taken away
-/// one by one until it does. That is done again with the last one first, then those whose nodes it
+/// Return the jobs to preempt for a queued one, as Slurm's select/cons_tres does. Where some jobs
+/// may be suspended, it is placed as if no candidate were there. Elsewhere candidates are taken away
+/// one by one until it fits. That is done again with the last one first, then those whose nodes it
 /// used most. Jobs on none of its nodes stay.
 Numbers find_victims(State& state, int64_t row)
 {
     Numbers candidates = candidates_for(state, row);
-    const auto first = std::ranges::stable_partition(candidates, [&](int64_t other) {
-        return mode_of(state, state.jobs[other]) != PreemptMode::suspend;
-    });
-    const Numbers suspended(first.begin(), first.end());
-    candidates.erase(first.begin(), first.end());
+    // Slurm's gang scheduler, which suspends jobs, is there for all of them or none.
+    Numbers ignored;
+    if (std::ranges::count(state.preemption.mode, static_cast<int64_t>(PreemptMode::suspend)) != 0)
+        std::swap(ignored, candidates);
     const auto number = static_cast<int64_t>(candidates.size());
     Numbers victims;
-    for (const int64_t other : suspended) take_preempted(state, other, -1);
+    for (const int64_t other : ignored) take_preempted(state, other, -1);
     for (int64_t pass = 0;; ++pass) {
         int64_t count = 0;
         while (count < number && !fits_on_nodes(state, row))
@@ -149,7 +148,7 @@ Numbers find_victims(State& state, int64_t row)
         for (int64_t k = 0; k < count; ++k)
             overlaps.emplace_back(overlap(state, candidates[k], used), candidates[k]);
         if (count == 0 || pass == reorderings || number <= pass + 1) {
-            for (const int64_t other : suspended)
+            for (const int64_t other : ignored)
                 overlaps.emplace_back(overlap(state, other, used), other);
             for (const auto& [nodes, other] : overlaps)
                 if (nodes != 0) victims.push_back(other);
@@ -160,7 +159,7 @@ Numbers find_victims(State& state, int64_t row)
                                  [](const auto& one) { return one.first; });
         for (int64_t k = 0; k < count; ++k) candidates[k] = overlaps[k].second;
     }
-    for (const int64_t other : suspended) take_preempted(state, other, 1);
+    for (const int64_t other : ignored) take_preempted(state, other, 1);
     return victims;
 }
 
@@ -181,7 +180,7 @@ bool would_start(State& state, int64_t row, const Numbers& victims)
         }
         drop_end(trial, victim);
         give_back(trial, victim);
-        if (mode == PreemptMode::requeue) put_back(trial, victim);
+        if (mode == PreemptMode::requeue) requeue(trial, victim);
     }
     // Slurm's backfill scheduler preempts within its round.
     if (trial.counters.last_backfill == trial.now()) trial.counters.last_backfill = none;
@@ -296,6 +295,33 @@ Numbers preempt(State& state)
     return requeued;
 }
 
+void requeue(State& state, int64_t row)
+{
+    put_back(state, row);
+    const int64_t delay = state.preemption.requeue_delay;
+    if (delay == 0) return;
+    state.preemption.requeued.emplace_back(row, state.now() + delay);
+    if (state.by_node && !state.outages.any) remove_waiting(state, state.jobs[row].shape);
+    set_held(state, row, held_by_requeue, true);
+}
+
+void release_requeued(State& state)
+{
+    std::erase_if(state.preemption.requeued, [&](const auto& one) {
+        const Job& job = state.jobs[one.first];
+        if (one.second > state.now()) return false;
+        set_held(state, one.first, held_by_requeue, false);
+        if (state.by_node && job.held == 0) add_waiting(state, job.shape);
+        return true;
+    });
+}
+
+int64_t earlier_requeue(const State& state, int64_t event)
+{
+    const auto& requeued = state.preemption.requeued;  // the first was put back first
+    return requeued.empty() ? event : std::min(event, requeued.front().second);
+}
+
 bool end_preempted(State& state, int64_t row)
 {
     const Job& job = state.jobs[row];
@@ -303,7 +329,7 @@ bool end_preempted(State& state, int64_t row)
     if (state.checkpoints.run_time(job) <= elapsed(job, state.now())) return false;
     const bool requeues = mode_of(state, job) == PreemptMode::requeue;
     end_attempt(state, row, requeues ? Left::requeued : Left::preempted);
-    if (requeues) put_back(state, row);
+    if (requeues) requeue(state, row);
     return true;
 }
 

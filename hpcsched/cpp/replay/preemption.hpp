@@ -14,6 +14,15 @@ Numbers preempt(State& state);
 /// End a job now if it has not run to its own end, since it is preempted; return whether it is.
 bool end_preempted(State& state, int64_t row);
 
+/// Put a preempted job back into the queue, to start again after a delay.
+void requeue(State& state, int64_t row);
+
+/// Release the requeued jobs that may start again.
+void release_requeued(State& state);
+
+/// Return the earlier of an event and the next of these releases.
+int64_t earlier_requeue(const State& state, int64_t event);
+
 /// Resume the suspended jobs whose resources are free again, in order of suspension.
 void resume_all(State& state);
 

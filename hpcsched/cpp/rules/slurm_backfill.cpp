@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/fit_counts.hpp"
 #include "core/job_events.hpp"
 #include "core/limits.hpp"
 #include "core/queue_order.hpp"
@@ -14,10 +15,35 @@ namespace hpcsched {
 
 namespace {
 
-/// Start the first jobs in order, but none behind the first of its partition that does not fit.
+/// Start a job on nodes that no blocking job may use; return whether it fits there.
+bool start_beside(State& state, int64_t row, const Numbers& blocking)
+{
+    if (blocking.empty() || !state.by_node) {
+        if (blocking.empty()) start(state, row);
+        return blocking.empty();
+    }
+    const Table<int64_t> available(state.available);
+    for (const int64_t other : blocking) {
+        const View<const int64_t> on_idle = state.shapes.on_idle.row(state.jobs[other].later);
+        for (int64_t node = 0; node < state.node_count(); ++node)
+            for (int64_t r = 0; r < state.type_count(); ++r)
+                if (on_idle[node] != 0) state.available(r, node) = 0;
+    }
+    recount(state);
+    const bool fits = fits_now(state, row);
+    const Placement placed = fits ? choose_now(state, row) : Placement{};
+    state.available = available;
+    recount(state);
+    if (fits) start_where_placed(state, row, placed);
+    return fits;
+}
+
+/// Start the first jobs in order, but none behind the first of its partition that does not fit, and
+/// none on nodes that this one may use.
 void hold_main_round(State& state, bool explains)
 {
     Numbers blocking;  // rows of the first job of a partition that does not fit
+    Numbers refused;  // rows of jobs that fit, but not beside these
     for (int64_t k = 0; k < state.counters.queued; ++k) {
         const int64_t row = state.queue[k], partition = state.owners(row, 1);
         Job& job = state.jobs[row];
@@ -29,11 +55,16 @@ void hold_main_round(State& state, bool explains)
         if (!is_tried(state, row)) continue;
         const auto first = std::ranges::find_if(
             blocking, [&](int64_t other) { return state.owners(other, 1) == partition; });
-        if (first != blocking.end()) {
+        const bool is_behind = first != blocking.end(), fits = !is_behind && fits_now(state, row);
+        const auto is_larger = [&](int64_t other) {
+            return state.jobs[other].shape == job.shape && state.jobs[other].units <= job.units;
+        };
+        if (fits && std::ranges::none_of(refused, is_larger) && start_beside(state, row, blocking))
+            continue;
+        if (is_behind || fits) {
             job.why = Reason::behind;
-            job.other = *first;
-        } else if (fits_now(state, row)) {
-            start(state, row);
+            job.other = is_behind ? *first : blocking.front();
+            if (fits) refused.push_back(row);
         } else {
             job.why = Reason::no_room;
             if (explains) note_shared_resource(state, row);

@@ -380,7 +380,8 @@ def make_slurm_backfill(params: SlurmBackfillParams, context: Context) -> CoreRu
     """Create the rule of Slurm's main scheduler and its plugin `sched/backfill`.
 
     The main scheduler runs at each event. It takes the first `default_queue_depth` jobs in order
-    and starts each that fits, but none behind the first of its partition that does not.
+    and starts each that fits, but none behind the first of its partition that does not, and none on
+    nodes that this one may use.
 
     The backfill scheduler runs at an event, if its last round is at least `bf_interval` ago, or
     else as soon as that time is over. It takes the remaining jobs in order, `bf_max_job_test` at

@@ -34,8 +34,8 @@ def test_by_partition(tmp_path: Path) -> None:
     path = tmp_path / "slurm.conf"
     path.write_text(CONF)
     text = as_yaml(read_site(read_entries(path)), path)
-    line = "preempt: {by: partition, mode: suspend, exempt: 30min, youngest_first: true}"
-    assert f"{line}  # slurm.conf:1-3\n" in text
+    told = "by: partition, mode: suspend, exempt: 30min, requeue_delay: 121, youngest_first: true"
+    assert f"preempt: {{{told}}}  # slurm.conf:1-3\n" in text
     assert "SchedulerParameters without" not in text
     value = yaml.safe_load(text)
     assert [sorted(one.items())[-2:] for one in value["partitions"]] == [
@@ -60,9 +60,11 @@ def test_by_qos(tmp_path: Path) -> None:
         "free": {"priority": 1},
         "high": {"priority": 10, "preempts": ["low", "free"], "exempt": "1h"},
     }
-    settings = {"preempttype": "preempt/qos", "preemptmode": "REQUEUE"}
+    info = "socket=/run/munge/munge.socket.2,cred_expire=300"
+    settings = {"preempttype": "preempt/qos", "preemptmode": "REQUEUE", "authinfo": info}
     qos = {name: one.preemption for name, one in tables.qos.items()}
-    assert preempt_line(settings, {}, qos, {}) == "preempt: {by: qos, mode: requeue}\n"
+    line = "preempt: {by: qos, mode: requeue, requeue_delay: 301}\n"
+    assert preempt_line(settings, {}, qos, {}) == line
 
 
 @pytest.mark.parametrize(

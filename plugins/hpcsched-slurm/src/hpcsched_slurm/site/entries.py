@@ -24,8 +24,15 @@ _KINDS = frozenset(
 NOT_REPLAYED = {
     key.lower(): key
     for key in (
-        *("AccountingStorageEnforce", "BurstBufferType", "EnforcePartLimits", "JobSubmitPlugins"),
-        *("OverTimeLimit", "PreemptExemptTime", "PreemptMode", "PreemptType", "SchedulerType"),
+        *("AccountingStorageEnforce", "AuthInfo", "BurstBufferType", "EnforcePartLimits"),
+        *(
+            "JobSubmitPlugins",
+            "OverTimeLimit",
+            "PreemptExemptTime",
+            "PreemptMode",
+            "PreemptType",
+            "SchedulerType",
+        ),
         *("SelectType", "SelectTypeParameters", "SuspendTime", "TopologyPlugin"),
     )
 }

@@ -1,5 +1,6 @@
 """Preemption as YAML: settings of `slurm.conf`, of partitions and of QOS."""
 
+import re
 from collections.abc import Iterator, Mapping
 
 from hpcsched.errors import Place
@@ -7,9 +8,10 @@ from hpcsched.workload.preemption import PREEMPT_MODES
 from hpcsched_slurm.site.yaml_text import commented, duration, scalar
 from hpcsched_slurm.syntax.values import parse_time_limit
 
-KEYS = ("preempttype", "preemptmode", "preemptexempttime")
+KEYS = ("preempttype", "preemptmode", "preemptexempttime", "authinfo")
 """Keys of a configuration, in lower case."""
 _BY = {"preempt/qos": "qos", "preempt/partition_prio": "partition"}
+_EXPIRES = re.compile(r"cred_expire=(\d+)")
 YOUNGEST = "preempt_youngest_first"
 """Name among `SchedulerParameters`."""
 
@@ -41,6 +43,9 @@ def preempt_line(
         return "" if kind == "preempt/none" else f"{told}\n"
     parts = [f"by: {by}", *_mode("mode", settings.get(KEYS[1], "off"))]
     parts += _time("exempt", settings.get(KEYS[2], ""))
+    # A job waits until its credential has expired, before it may get another.
+    found = _EXPIRES.search(settings.get(KEYS[3], ""))
+    parts.append(f"requeue_delay: {1 + int(found[1] if found else 120)}")
     parts += ["youngest_first: true"] if YOUNGEST in scheduler else []
     line = f"preempt: {{{', '.join(parts)}}}"
     return f"{commented(line, where)}\n"
