@@ -53,7 +53,7 @@ def group_limits(check: Check, at: Replayed) -> None:
 
     Jobs that start at the same instant may have started one after the other, so that those which
     need not keep to the limit are left out there; jobs without length hold nothing. A job that was
-    rejected for a used-up limit is beyond one when all have ended.
+    rejected for a used-up limit is beyond one when all have ended, or waits for such a job.
     """
     run, rules = at.attempts, rules_of(at.trace, at.limits)
     of_run = by_attempt(at, rules.of_job)
@@ -105,6 +105,9 @@ def group_limits(check: Check, at: Replayed) -> None:
         told = run.job_id[rows[bound]], group.start[bound], words, most, level
         check.found_at(level > most, message, *told)
     check.looked_at += int(rejected.sum())
+    after = dict(zip(at.trace.job_id.tolist(), at.trace.after, strict=True))
+    for row in np.flatnonzero(rejected & ~beyond).tolist():
+        beyond[row] = np.isin(after.get(int(run.job_id[row]), ()), run.job_id[rejected]).any()
     message = "job {}: expected a start, found it rejected, and within its limits"
     check.found_at(rejected & ~beyond, message, run.job_id)
 

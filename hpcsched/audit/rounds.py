@@ -76,6 +76,9 @@ class Conditions:
         and a round may be held when they are released.
     instants
         Other seconds at which a round may be held.
+    at_any_time
+        Whether jobs wait for limits of what running jobs may still take, which allow them at any
+        second.
     system
         The declared system, whose shared resources change at further instants.
     """
@@ -83,13 +86,18 @@ class Conditions:
     hold_back: bool
     instants: frozenset[int]
     system: System
+    at_any_time: bool = False
 
     def may_be_at(self, time: int) -> bool:
         """Return True if a round may be held at `time` without an arrival or an end."""
-        return time in self.instants or any(
-            (time - change.at) % resource.every == 0 if resource.every else time == change.at
-            for resource in self.system.shared_resources
-            for change in resource.changes
+        return (
+            self.at_any_time
+            or time in self.instants
+            or any(
+                (time - change.at) % resource.every == 0 if resource.every else time == change.at
+                for resource in self.system.shared_resources
+                for change in resource.changes
+            )
         )
 
     @property
@@ -110,7 +118,7 @@ def conditions_of(at: AuditedRun) -> Conditions:
         # The whole trace was planned at once: a round may be held wherever a job starts.
         instants |= set(at.jobs.start_time[at.jobs.ran].tolist())
     may_repeat = at.holds_back or at.preemption is not None
-    return Conditions(may_repeat, frozenset(instants), at.system)
+    return Conditions(may_repeat, frozenset(instants), at.system, at.limits.any_running)
 
 
 @rule("rounds are held when something happens, and meet the jobs that are there")

@@ -91,9 +91,9 @@ class Figures:
         amounts = (run.units[:, np.newaxis] * run.unit_request)[ran].astype(np.float64)
         return self._shares(self.run_time @ amounts)
 
-    def loss_of_capacity(self, *, rejected_wait: bool) -> dict[str, float]:
-        """Return the loss of capacity of each resource type, a share."""
-        return self._shares(lost_amounts(self._at, rejected_wait=rejected_wait))
+    def loss_of_capacity(self, *, rejected_wait: bool, over: int = 0) -> dict[str, float]:
+        """Return the loss of capacity of each resource type, a share; see `lost_amounts`."""
+        return self._shares(lost_amounts(self._at, rejected_wait=rejected_wait, over=over))
 
     def _shares(self, amounts: Any) -> dict[str, float]:
         """Return amounts as shares of capacity × makespan, less the parts out of service."""
@@ -119,7 +119,7 @@ class Figures:
         }
 
 
-def lost_amounts(at: Replayed, *, rejected_wait: bool) -> Amounts:
+def lost_amounts(at: Replayed, *, rejected_wait: bool, over: int = 0) -> Amounts:
     """Return ∫ min(amount waited for, amount free) dt, in amount × seconds, `[R]`.
 
     The instant at which a dispatcher rejected a job is not recorded, so that there are two bounds.
@@ -128,14 +128,14 @@ def lost_amounts(at: Replayed, *, rejected_wait: bool) -> Amounts:
     Parameters
     ----------
     rejected_wait
-        True: a job that the dispatcher rejected waits from its submission to the last instant of
-        the run. False: it does not wait.
+        True: a job that was rejected while it waited waits from its submission to the last instant
+        of the run, or to `over`. False: it does not wait.
     """
     run = at.attempts
     waits = run.ran | run.dismissed if rejected_wait else run.ran
     moments = at.waiting_since[waits], run.start_time[run.ran], run.end_time[run.ran]
     pauses = at.lost.start_time, at.lost.end_time
-    instants = np.unique(np.concatenate((*moments, *pauses, *at.down[1:])))
+    instants = np.unique(np.concatenate((*moments, *pauses, *at.down[1:], [over])))
     idle = at.idle_amounts(waits, instants)[:-1].astype(np.float64)
     return np.asarray(np.diff(instants) @ idle)
 
@@ -314,7 +314,9 @@ def _check_loss(check: Check, at: AuditedRun, figures: Figures) -> None:
         for where, (name, value) in found.items():
             check.compare(where, lower[name], value)
         return
-    upper = figures.loss_of_capacity(rejected_wait=True)
+    # Jobs may wait while the last decision is awaited, and be rejected then.
+    over = int(at.rounds.done.max(initial=0))
+    upper = figures.loss_of_capacity(rejected_wait=True, over=over)
     for where, (name, value) in found.items():
         low, high, slack = lower[name], upper[name], TOLERANCE * upper[name]
         check.looked_at += 1

@@ -26,7 +26,8 @@ RejectedBy = Literal[
 """What rejects a job: the dispatcher; a limit; or, at submission, the rules of partitions or shared
 resources.
 
-`used_up_limit`: it still waited at the end of the replay, for a limit over time that is used up;
+`used_up_limit`: it waited at the end of the replay for a limit over time that is used up, or for
+such a job;
 `no_partition`: it belongs to none; `over_partition_time`: it requests more time than its partition
 allows; `larger_than_partition`: it does not fit on the idle nodes that it may use;
 `over_limit`: it could never keep to a limit of its QOS, account, user or partition;

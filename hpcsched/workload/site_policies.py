@@ -137,6 +137,8 @@ class LimitsOfJobs:
         False if there are none.
     counts_nodes
         Whether a limit is on the nodes of several jobs.
+    any_running
+        Whether a limit is on what running jobs may still take.
     """
 
     def __init__(self, policies: SitePolicies, partitions: Partitions = NO_PARTITIONS) -> None:
@@ -167,6 +169,7 @@ class LimitsOfJobs:
         ]
         scopes += [of for one in associations for of in (one.limits.group, one.limits.user)]
         self.counts_nodes = any(NODES in names for names in scopes)
+        self.any_running = any(one.running for one in (*timed.values(), *used.values()))
         self._policies = Policies(made, associations, usage=TimeUsage(0.0, timed, used), safe=True)
 
     def of(self, job: Job) -> JobRules:

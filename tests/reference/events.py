@@ -111,18 +111,16 @@ class Replay:
                 pass
 
     def reject_used_up(self) -> None:
-        """Reject what waits for a limit when nothing else is left to happen."""
+        """Reject what waits for a limit, or for such jobs, when nothing else is left to happen."""
         others = self.waiting_for_others()
-        rejected = [
-            job for job in self.queue if job.job_id not in others and not self.may_start(job, ())
-        ]
-        assert rejected
-        for job in rejected:
-            self.queue.remove(job)
+        limited = {job.job_id for job in self.queue if not self.may_start(job, ())}
+        assert limited
+        assert {job.job_id for job in self.queue} == limited | others
+        for job in self.queue:
             self.refused[job.job_id] = "used_up_limit"
             # It may have lost an attempt.
             self.found.pop(job.job_id, None)
-            self.left[job.job_id] = self.now
+        self.queue = []
 
     def instants(self) -> list[int]:
         """Return the instants to come at which something is known to happen."""
@@ -174,13 +172,15 @@ class Replay:
 
     def service(self) -> Service:
         """Return what is known of nodes, and the jobs bound to those that stay in service."""
-        open_now = {}
-        for job in self.queue:
-            end = self.now + self.predicted[job.job_id]
-            taken = {node for out in self.announced() if out.start < end for node in out.nodes}
-            open_now[job.job_id] = without(self.system, job, self.nodes_down() | taken)
+        open_now = {job.job_id: self.bound_now(job) for job in self.queue}
         closed = [Closed(out.start, out.end, out.nodes) for out in self.announced()]
         return Service(closed, frozenset(self.nodes_down()), frozenset(self.failed()), open_now)
+
+    def bound_now(self, job: Job) -> Job:
+        """Return a job as one that may only use the nodes that stay in service if it starts now."""
+        end = self.now + self.predicted[job.job_id]
+        taken = {node for out in self.announced() if out.start < end for node in out.nodes}
+        return without(self.system, job, self.nodes_down() | taken)
 
     def lose(self, down: set[int]) -> None:
         """End what runs on nodes that are out of service, first what was predicted to end first."""
@@ -303,12 +303,12 @@ class Replay:
 
     def may_start(self, job: Job, started: Sequence[Allocated]) -> bool:
         """Say whether limits let a job start beside all that runs and has just been started."""
-        running = [*self.running, *started]
+        running, job = [*self.running, *started], self.bound_now(job)
         return not any(self.over(job, bound, running) for bound in self.bounds(job))
 
     def within_limits_at(self, job: Job) -> int | None:
         """Return when a job may be within its limits if nothing ends; None: never, or now."""
-        waits = []
+        waits, job = [], self.bound_now(job)
         for bound in self.bounds(job):
             over = self.over(job, bound, self.running)
             same = [held for held in self.running if bound.group(held.job) == bound.group(job)]

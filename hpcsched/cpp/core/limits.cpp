@@ -180,15 +180,15 @@ bool hold_limited(State& state)
     return released;
 }
 
-Numbers beyond_used_up(State& state)
+bool wait_for_used_up(State& state)
 {
-    Numbers found;
-    if (!state.limits.any) return found;
+    if (!state.limits.any) return false;
     update_times(state);
-    for (const int64_t row : state.queue.first(state.counters.queued))
-        if (state.jobs[row].held == held_by_limits && broken_limit(state, row) != none)
-            found.push_back(row);
-    return found;
+    const View<const int64_t> queue = state.queue.first(state.counters.queued);
+    const auto is_beyond = [&](int64_t row) { return broken_limit(state, row) != none; };
+    return std::ranges::any_of(queue, is_beyond) && std::ranges::all_of(queue, [&](int64_t row) {
+        return is_beyond(row) || (state.jobs[row].held & held_by_others) != 0;
+    });
 }
 
 void find_limit_release(State& state)

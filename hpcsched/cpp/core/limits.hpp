@@ -27,8 +27,8 @@ void note_limit(State& state, int64_t row);
 /// may start together, in the order of the queue.
 bool hold_limited(State& state);
 
-/// Return the queued jobs that only limits hold back, while nothing runs: they never start.
-Numbers beyond_used_up(State& state);
+/// Whether all queued jobs wait for limits, or for jobs that do, while nothing runs.
+bool wait_for_used_up(State& state);
 
 /// Find the time at which a waiting job may be within its limits, as running jobs have less time
 /// left.

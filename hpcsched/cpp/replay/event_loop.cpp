@@ -112,11 +112,8 @@ std::optional<Pause> Loop::begin_instant()
     if (is_batch_used_up()) return Pause::jobs_needed;
     const int64_t now = next_instant();
     if (now == never) {
-        if (!reject_used_up(state_)) return Pause::over;
-        counters_.seen = false;
-        // Jobs that waited for rejected ones may start.
-        counters_.phase = Phase::rounds;
-        return std::nullopt;
+        reject_used_up(state_);
+        return Pause::over;
     }
     counters_.now = now;
     counters_.seen = false;

@@ -73,19 +73,15 @@ bool is_shut_out(const State& state, const Job& job)
     return false;
 }
 
-/// Take started and rejected jobs out of the queue, of which those held back come last.
-void take_out(State& state)
+/// Take the jobs that Python rejects out of the amounts that wait; return whether any.
+bool dismiss_all(State& state)
 {
     for (const int64_t row : state.flight.dismissed) {
         Job& job = state.jobs[row];
         job.waits = 0;
         add_to_waiting(state, job, -1);
     }
-    Counters& counters = state.counters;
-    const auto dismissed = static_cast<int64_t>(state.flight.dismissed.size());
-    if (counters.started + counters.held_back + dismissed == 0) return;
-    leave_queue(state);
-    counters.queued -= dismissed;
+    return !state.flight.dismissed.empty();
 }
 
 }  // namespace
@@ -165,20 +161,22 @@ void carry_out(State& state)
         begin(state, row, job.cell);
         if (state.by_node && !state.outages.any) remove_waiting(state, job.shape);
     }
-    take_out(state);
+    const bool dismisses = dismiss_all(state);
+    if (counters.started != 0 || counters.held_back != 0 || dismisses) {
+        leave_queue(state);
+        counters.queued -= static_cast<int64_t>(state.flight.dismissed.size());
+    }
     counters.flying = false;
 }
 
-bool reject_used_up(State& state)
+void reject_used_up(State& state)
 {
-    state.flight.dismissed = beyond_used_up(state);
-    if (state.flight.dismissed.empty()) return false;
-    state.counters.started = 0;
-    for (const int64_t row : state.flight.dismissed) set_held(state, row, held_by_limits, false);
-    hold_back(state);
-    take_out(state);
+    Counters& counters = state.counters;
+    if (counters.queued == 0 || !wait_for_used_up(state)) return;
+    const View<const int64_t> queue = state.queue.first(counters.queued);
+    state.flight.dismissed.assign(queue.begin(), queue.end());
+    counters.queued = counters.held_back = 0;
     write_dismissed(state, RejectedBy::used_up_limit);
-    return true;
 }
 
 }  // namespace hpcsched

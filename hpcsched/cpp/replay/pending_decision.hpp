@@ -23,8 +23,7 @@ bool fly(State& state, int64_t event);
 /// Apply the decision that is due; jobs without their nodes or shared resources do not start.
 void carry_out(State& state);
 
-/// Reject the jobs that wait for limits that are used up, when nothing runs or is to come; return
-/// whether there were any.
-bool reject_used_up(State& state);
+/// Reject the queued jobs when nothing runs or is to come, if they wait for limits that are used up.
+void reject_used_up(State& state);
 
 }  // namespace hpcsched
