@@ -12,6 +12,8 @@ from hpcsched.audit.auditor import audit
 from hpcsched.audit.columns import Declared, open_run
 from hpcsched.audit.violations import AuditReport, Check
 from hpcsched.dispatching.hyper.hyper_dispatcher import Hyper
+from hpcsched.dispatching.rules.core_rules import CoreRule
+from hpcsched.dispatching.rules.orders import ArrivalOrder
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched.runs.assembly import assemble_again
 from hpcsched.runs.directory import RunDirectory
@@ -203,7 +205,7 @@ def audit_directory(run: RunDirectory) -> AuditReport:
     own_predictor = set(parts.distributions(predictor)) == {"hpcsched"}
     slurm_within = any(block.plugin_name == "slurm-backfill" for block in deciding)
     interval = chosen.bf_interval if isinstance(chosen, SlurmBackfillParams) else None
-    checkpoint = scenario.checkpoint
+    checkpoint, rule = scenario.checkpoint, parts.dispatcher
     declared = Declared(
         name=scenario.name,
         seed=scenario.seed,
@@ -229,6 +231,7 @@ def audit_directory(run: RunDirectory) -> AuditReport:
         third_party_dispatcher=third_party,
         calls_again=third_party or slurm_within or scenario.preempt is not None,
         backfill_interval=interval if scenario.preempt is None else None,
+        by_arrival=not isinstance(rule, CoreRule) or isinstance(rule.order, ArrivalOrder),
     )
     at = open_run(
         run,

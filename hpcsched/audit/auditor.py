@@ -52,6 +52,7 @@ RULES: tuple[Rule[AuditedRun], ...] = (
     rounds.round_rows,
     rounds.choices,
     rounds.requested_rounds,
+    rounds.backfilled,
     rounds.amounts_of_rounds,
     reason_checks.reasons,
     file_checks.observer_files,

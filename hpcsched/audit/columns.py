@@ -27,7 +27,7 @@ from hpcsched.runs.tables import ParquetTable
 from hpcsched.system.outages import NO_OUTAGES, DownTime, Outages, down_time, node_numbers
 from hpcsched.system.system import IntArray, System
 from hpcsched.whole_files import file_error
-from hpcsched.workload.job import FLAGS, NUMBERED, TracedJob
+from hpcsched.workload.job import FLAGS, NUMBERED, WAITING_TIMES, TracedJob
 from hpcsched.workload.preemption import RELEASED, Checkpoints, Preemption
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partitions
 from hpcsched.workload.site_policies import NO_POLICIES, LimitsOfJobs, SitePolicies
@@ -66,6 +66,8 @@ class Declared(NamedTuple):
         True if the dispatcher may ask for rounds by itself.
     backfill_interval
         Seconds between rounds of Slurm's backfill scheduler; None under other dispatchers.
+    by_arrival
+        True if the order of the queue is that of arrival.
     """
 
     name: str
@@ -85,6 +87,7 @@ class Declared(NamedTuple):
     third_party_dispatcher: bool = False
     calls_again: bool = False
     backfill_interval: int | None = None
+    by_arrival: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -109,6 +112,8 @@ class TraceColumns:
     units: IntArray
     requested_time: IntArray
     think_time: IntArray
+    begin_delay: IntArray
+    patience: IntArray
     run_time: IntArray
     unit_request: IntArray
     exclusive: BoolArray
@@ -171,6 +176,10 @@ class RunColumns(LostColumns):
         Python numbers: floats where a whole one does not fit into the file.
     rejected_by
         Empty for a job that was not rejected.
+    patience
+        -1 for none, as in the trace.
+    backfilled
+        0 or 1, -1 for none.
     has_start_time, has_end_time, has_run_time
         True where the row has that time, which is 0 elsewhere.
     """
@@ -184,6 +193,9 @@ class RunColumns(LostColumns):
     demand: npt.NDArray[np.object_]
     state: npt.NDArray[np.str_]
     rejected_by: npt.NDArray[np.str_]
+    begin_delay: IntArray
+    patience: IntArray
+    backfilled: IntArray
     has_start_time: BoolArray
     has_end_time: BoolArray
     has_run_time: BoolArray
@@ -197,6 +209,17 @@ class RunColumns(LostColumns):
     def dismissed(self) -> BoolArray:
         """Mask of the rows of jobs that were rejected while they waited, `[J]`."""
         return np.isin(self.rejected_by, ("dispatcher", "used_up_limit"))
+
+    @property
+    def withdrawn(self) -> BoolArray:
+        """Mask of the rows of jobs that left while they waited, `[J]`."""
+        return np.asarray(self.state == "withdrawn")
+
+    @property
+    def left_at(self) -> IntArray:
+        """Second at which each job left, `[J]`; of a rejected one its submission."""
+        waited = np.where(self.withdrawn, self.patience, 0)
+        return np.where(self.ran, self.end_time, self.submit_time + waited)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -402,12 +425,15 @@ class Replayed:
         Parameters
         ----------
         queued
-            Mask of the attempts that wait until they start or are refused, `[J]`.
+            Mask of the attempts that wait until they start or are refused, `[J]`; those that are
+            withdrawn wait as well.
         refused
             Seconds of refusals, and the amounts that no longer wait then.
         """
         run, down, capacity = self.attempts, self.down, self.system.capacity
-        ran, gone = run.ran, capacity[down.node]
+        ran, gone, withdrawn = run.ran, capacity[down.node], run.withdrawn
+        queued = queued | withdrawn
+        refused = (*refused, (run.left_at[withdrawn], self.asked[withdrawn]))
         start, end = run.start_time[ran], run.end_time[ran]
         waits = sums_upto(self.waiting_since[queued], self.asked[queued], instants)
         for times, amounts in ((start, self.asked[ran]), *refused):
@@ -447,6 +473,7 @@ class AuditedRun(Replayed):
         """True if jobs may be hidden from the dispatcher."""
         return (
             any(self.trace.after)
+            or bool(self.trace.begin_delay.any())
             or self.limits.any
             or bool(self.outages.all)
             or self.due is not None
@@ -501,7 +528,7 @@ def read_trace(jobs: Iterable[TracedJob], system: System) -> TraceColumns:
     def numbers(name: str) -> IntArray:
         return np.array([-1 if value is None else value for value in values(name)], dtype=np.int64)
 
-    whole = ("job_id", "submit_time", "units", "requested_time", "think_time")
+    whole = ("job_id", "submit_time", "units", "requested_time", "think_time", *WAITING_TIMES)
     lists = ("node_groups", "allowed_nodes", "after", "shared_requests", "name")
     requests = np.array(values("unit_request"), dtype=np.int64)
     columns: dict[str, Any] = {name: numbers(name) for name in whole}
@@ -561,6 +588,9 @@ def run_columns(table: pa.Table, system: System) -> RunColumns:
         demand=objects(table["demand"].to_pylist()),
         state=np.array(table["state"].to_pylist(), dtype=np.str_),
         rejected_by=np.array([by or "" for by in table["rejected_by"].to_pylist()], np.str_),
+        begin_delay=whole_numbers(table["begin_delay"]),
+        patience=whole_numbers(table["patience"], none=-1),
+        backfilled=whole_numbers(table["backfilled"], none=-1),
     )
 
 

@@ -176,7 +176,7 @@ def event_log(check: Check, at: AuditedRun) -> None:
 
 
 _Event = dict[str, Any]
-_LEFT = ("completed", "killed", "failed", "preempted", "rejected")
+_LEFT = ("completed", "killed", "failed", "preempted", "withdrawn", "rejected")
 
 
 class _Log:
@@ -192,8 +192,6 @@ class _Log:
         ran = np.flatnonzero(run.ran)
         for row in ran[np.argsort(-run.start_time[ran], kind="stable")].tolist():
             self._starts.setdefault(int(run.job_id[row]), []).append(row)
-        rejected = at.jobs.state == "rejected"
-        left = np.where(rejected, at.jobs.submit_time, at.jobs.end_time)
         # A submission has also the prediction, of those jobs that have a row.
         self._expected = {
             "submitted": _events(
@@ -202,7 +200,7 @@ class _Log:
                 job_id=trace.job_id,
                 units=trace.units,
             ),
-            "left": _events(time=left, event=at.jobs.state, job_id=at.jobs.job_id),
+            "left": _events(time=at.jobs.left_at, event=at.jobs.state, job_id=at.jobs.job_id),
             "interrupted": _events(
                 time=lost.end_time[~lost.suspended],
                 event="interrupted",
@@ -301,7 +299,7 @@ class _Log:
 
     def _move(self, where: str, event: _Event, job_id: int) -> None:
         kind = event["event"]
-        waits = kind in ("started", "rejected")
+        waits = kind in ("started", "rejected", "withdrawn")
         before = self._waiting if waits else self._running
         if job_id not in before:
             state = "waiting" if waits else "running"

@@ -12,7 +12,7 @@ from hpcsched.audit.columns import (
 )
 from hpcsched.audit.violations import BoolArray, Check, rule
 from hpcsched.system.system import IntArray
-from hpcsched.workload.job import FLAGS
+from hpcsched.workload.job import FLAGS, WAITING_TIMES
 from hpcsched.workload.preemption import RELEASED
 
 
@@ -39,7 +39,7 @@ def requests(check: Check, at: Replayed) -> None:
     """Check that each job has the submit time and the request of the trace."""
     (rows, of), trace, jobs = at.matched, at.trace, at.jobs
     check.looked_at, ids = len(rows), jobs.job_id[rows]
-    for name in ("submit_time", "units", "requested_time", *FLAGS):
+    for name in ("submit_time", "units", "requested_time", *WAITING_TIMES, *FLAGS):
         check.differ("job {}: {}", getattr(trace, name)[of], getattr(jobs, name)[rows], ids, name)
     for r, resource in enumerate(at.system.resource_types):
         expected, found = trace.unit_request[of, r], jobs.unit_request[rows, r]
@@ -62,7 +62,7 @@ def times(check: Check, at: Replayed) -> None:
     check.looked_at = len(rows)
     ids, state = run.job_id[rows], run.state[rows]
     # An unknown state is reported first; the comparisons below would hide it.
-    known = np.isin(state, ("completed", "killed", "rejected", "failed", "preempted"))
+    known = np.isin(state, ("completed", "killed", "rejected", "failed", "preempted", "withdrawn"))
     check.found_at(~known, "job {}: state: expected a known one, found {!r}", ids, state)
     predicted = run.predicted_run_time[rows]
     message = "job {}: predicted_run_time: expected at least 1, found {}"
@@ -70,22 +70,30 @@ def times(check: Check, at: Replayed) -> None:
     stated = {"requested-time": trace.requested_time, "actual": trace.run_time}.get(at.predictor)
     if stated is not None:
         check.differ("job {}: predicted_run_time", np.maximum(stated[of], 1), predicted, ids)
-    rejected = state == "rejected"
+    rejected, withdrawn = state == "rejected", run.withdrawn[rows]
     present = (
         run.has_start_time | run.has_end_time | run.has_run_time | (run.places > 0) | run.unpaired
     )
-    message = "job {}: expected no start, end or places of a rejected job"
-    check.found_at(rejected & present[rows], message, ids)
+    message = "job {}: expected no start, end or places of a {} job"
+    check.found_at((rejected | withdrawn) & present[rows], message, ids, state)
     message = "job {}: expected rejected_by of rejected jobs alone"
     check.found_at(rejected != (run.rejected_by[rows] != ""), message, ids)
     message = "job {}: state {}: expected a start and an end time, found none"
-    check.found_at(~rejected & ~(run.ran & run.has_run_time)[rows], message, ids, state)
+    started = ~(rejected | withdrawn)
+    check.found_at(started & ~(run.ran & run.has_run_time)[rows], message, ids, state)
+    patience = trace.patience[of]
+    check.found_at(withdrawn & (patience < 0), "job {}: expected it to wait for ever", ids)
 
-    ran = run.ran[rows] & ~rejected
+    ran = run.ran[rows] & started
     rows, of, ids, state = rows[ran], of[ran], ids[ran], state[ran]
     start, end, submit = run.start_time[rows], run.end_time[rows], trace.submit_time[of]
-    message = "job {}: start_time: expected at least {}, its submission, found {}"
-    check.found_at(start < submit, message, ids, submit, start)
+    delay = trace.begin_delay[of]
+    of_what = np.where(delay > 0, "begin time", "submission")
+    message = "job {}: start_time: expected at least {}, its {}, found {}"
+    check.found_at(start < submit + delay, message, ids, submit + delay, of_what, start)
+    leave, first = submit + trace.patience[of], run.requeues[rows] == 0
+    message = "job {}: start_time: expected a time before {}, when it is withdrawn, found {}"
+    check.found_at((trace.patience[of] >= 0) & first & (start >= leave), message, ids, leave, start)
     limit = trace.requested_time[of] if at.kill_at_requested_time else trace.run_time[of]
     # When a failed or preempted job must have ended is checked with the outages or preemptions.
     failed = np.isin(state, ("failed", "preempted"))
@@ -237,7 +245,7 @@ def dependencies(check: Check, at: Replayed) -> None:
     message = "job {}: expected job {} to have left, found it had not"
     check.found_at(its < 0, message, ids, other)
     think = trace.think_time[traced]
-    earliest = np.where(run.ran, run.end_time, run.submit_time)[its] + think
+    earliest = run.left_at[its] + think
     start = run.start_time[mine]
     message = "job {}: start_time: expected at least {}, {} s after job {} left, found {}"
     early = (its >= 0) & (start < earliest)

@@ -22,6 +22,7 @@ _LITERAL = {
 _SHARED = re.compile(r"shared resource (.+)")
 _PROMISE = re.compile(r"at first promised for (\d+) s")
 _THINK = re.compile(r"think time, until second (\d+)")
+_BEGIN = re.compile(r"until second (\d+)")
 _OUTAGES = re.compile(r"(.+?)(?: and (\d+) more)?")
 _DOWN = re.compile(r"node (\S+) is out of service")
 _GOES_DOWN = re.compile(
@@ -36,14 +37,14 @@ _STARTS = ("in_order", "backfilled", "planned")
 _NAME_A_WAITING_JOB = ("reserved_for", "behind", "backfilled")
 _NAME_A_JOB = (*_NAME_A_WAITING_JOB, "dependency")
 _WITH_DETAIL = ("no_room", "reserved_for", "behind", "beyond_depth")
-_WITHOUT_TIME = ("in_order", "backfilled", "limit", "dependency", None)
+_WITHOUT_TIME = ("in_order", "backfilled", "limit", "dependency", "begin_time", None)
 _NOT_PROMISED = (*_WITHOUT_TIME, "outage", "planned")
 """Kinds of a job that may not have been shown to the dispatcher, or started: it gets another
 promise."""
 
 _WAITS = (
     *("no_room", "reserved_for", "behind", "beyond_depth", "solver_postponed", "not_planned"),
-    *("limit", "dependency", "outage", "recorded_later"),
+    *("limit", "dependency", "outage", "recorded_later", "begin_time"),
 )
 
 
@@ -93,7 +94,7 @@ class Reasons:
     def __init__(self, check: Check, at: AuditedRun) -> None:
         self._check, self._at, run, trace = check, at, at.jobs, at.trace
         self._predicted = _by_job(run, run.predicted_run_time)
-        self._ends = _by_job(run, run.end_time, run.ran)
+        self._ends = _by_job(run, run.left_at, run.ran | run.withdrawn)
         self._place = {job_id: k for k, job_id in enumerate(trace.job_id.tolist())}
         submits = zip(trace.job_id.tolist(), trace.submit_time.tolist(), strict=True)
         self._submitted: dict[int, int] = dict(submits)
@@ -199,6 +200,10 @@ class Reasons:
             return self._is_dependency(row)
         if row.kind == "outage":
             return self._are_outages(row)
+        if row.kind == "begin_time":
+            place, begin = self._place[row.job_id], _BEGIN.fullmatch(row.detail)
+            due = self._submitted[row.job_id] + int(self._at.trace.begin_delay[place])
+            return begin is not None and row.now < int(begin[1]) == due
         if row.kind == "limit":
             return row.detail in self._limits.get(row.job_id, ()) or self._came_too_late(row)
         if not row.detail or (row.kind, row.detail) in _LITERAL:

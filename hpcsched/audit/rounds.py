@@ -24,7 +24,7 @@ class Happenings:
     arrivals
         Entries into the queue, those of requeued jobs included.
     events
-        All submissions and ends, each once.
+        All submissions, ends and withdrawals, each once.
     ends
         Ends of attempts that had a length.
     instant
@@ -32,6 +32,8 @@ class Happenings:
     preempted, requeued
         Ends of attempts that were preempted, and of those that were requeued. They may have come
         before or within a round of that instant.
+    withdrawn
+        Withdrawals of waiting jobs, before the round of that instant.
     """
 
     arrivals: IntArray
@@ -40,6 +42,7 @@ class Happenings:
     instant: IntArray
     preempted: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     requeued: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    withdrawn: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def in_round(self, of: IntArray, rounds: IntArray) -> IntArray:
         """Return how many of some times are the instant of each round."""
@@ -54,12 +57,14 @@ def happenings(at: AuditedRun) -> Happenings:
     queued = ~np.isin(at.trace.job_id, run.job_id[refused])
     start = np.concatenate((run.start_time[run.ran], lost.start_time[again]))
     end = np.concatenate((run.end_time[run.ran], lost.end_time[again]))
+    withdrawn = np.sort(run.left_at[run.withdrawn])
     by = (lost.preempted_by >= 0) & ~lost.suspended & (lost.end_time > lost.start_time)
     return Happenings(
         preempted=np.sort(lost.end_time[by]),
         requeued=np.sort(lost.end_time[by & again]),
         arrivals=np.sort(np.concatenate((submits[queued], lost.end_time[again]))),
-        events=np.unique(np.concatenate((submits, end))),
+        withdrawn=withdrawn,
+        events=np.unique(np.concatenate((submits, end, withdrawn))),
         ends=np.sort(end[end > start]),
         instant=np.sort(start[end == start]),
     )
@@ -112,6 +117,8 @@ def conditions_of(at: AuditedRun) -> Conditions:
     if any(at.trace.after):
         left = {time for time, _ in _leaving(at)}
         instants |= {time + think for time in left for think in set(at.trace.think_time.tolist())}
+    delayed = at.trace.begin_delay > 0
+    instants |= set((at.trace.submit_time + at.trace.begin_delay)[delayed].tolist())
     if at.due is not None:
         instants |= set(at.due.at.tolist())
     if at.declared.offline:
@@ -132,8 +139,9 @@ def check_round_rows(
 ) -> None:
     """Check rounds against the starts and ends of jobs.
 
-    Between two rounds the queue grows by arrivals; in a round it shrinks by starts and rejections.
-    A round is held at every instant at which a job arrives or ends while others wait, and possibly
+    Between two rounds the queue grows by arrivals and shrinks by withdrawals; in a round it shrinks
+    by starts and rejections. A round is held at every instant at which a job arrives, ends or is
+    withdrawn while jobs wait, or waited so far, and possibly
     at other instants that `conditions` name.
     """
     rounds = at.rounds
@@ -145,7 +153,8 @@ def check_round_rows(
     where = np.arange(1, count + 1), rounds.now
     check.differ(_ROUND, where[0], rounds.round, *where, "round")
     more = happened.in_round(happened.requeued, rounds.now)
-    queued, waiting = arrived - before, met - left
+    queued = arrived - before - np.searchsorted(happened.withdrawn, rounds.now, side="right")
+    waiting = met - left - np.searchsorted(happened.withdrawn, rounds.done, side="right")
     _expect_within(check, "queued", rounds, (queued - more, queued), rounds.queued)
     again = np.append(rounds.done[1:] == rounds.done[:-1], False)[:count]
     least = waiting - np.where(again, more, 0)
@@ -262,7 +271,7 @@ def _check_latency(check: Check, at: AuditedRun, conditions: Conditions) -> None
 def _leaving(at: AuditedRun) -> Iterator[tuple[int, int]]:
     """Yield the second at which the job of each row left, and its id, in the order of rows."""
     run, rounds = at.jobs, at.rounds
-    left = np.where(run.ran, run.end_time, run.submit_time)
+    left = run.left_at
     by = np.flatnonzero(run.dismissed)
     k = rounds.rejected_at(len(by))
     known = np.ones(len(left), dtype=np.bool_)
@@ -335,6 +344,33 @@ def requested_rounds(check: Check, at: AuditedRun) -> None:
                 backfilled.append(now)
 
 
+def _has_plain_queue(at: AuditedRun) -> bool:
+    """Return True if the queue is by arrival, all of it is shown, and starts are at once."""
+    special = at.holds_back or at.outages.all or at.preemption or at.jobs.dismissed.any()
+    declared = at.declared
+    plain = declared.by_arrival and declared.charge is None and not (declared.offline or special)
+    return plain and not at.partial and bool((at.jobs.backfilled >= 0).any())
+
+
+@rule("jobs are marked that started before one ahead of them in the queue", _has_plain_queue)
+def backfilled(check: Check, at: AuditedRun) -> None:
+    """Check the column `backfilled` where jobs queue by arrival.
+
+    Of rounds of the same instant is not recorded which started a job.
+    """
+    (rows, of), run, now = at.matched, at.jobs, at.rounds.now
+    rows = rows[np.argsort(of)]
+    start, ran = run.start_time[rows], run.ran[rows]
+    check.looked_at = len(rows)
+    ahead = np.concatenate(([-1], np.maximum.accumulate(np.where(ran, start, run.left_at[rows]))))[
+        :-1
+    ]
+    expected = np.where(ran, ahead > start, -1)
+    unknown = (ahead == start) & np.isin(start, now[1:][np.diff(now) == 0]) & ran
+    found = np.where(unknown, 0, run.backfilled[rows])
+    check.differ("job {}: backfilled", expected, found, run.job_id[rows])
+
+
 @rule("waiting and free amounts after each round follow from the jobs")
 def amounts_of_rounds(check: Check, at: AuditedRun) -> None:
     """Check the amounts that waited, were free and were lost in each round, by resource type.
@@ -382,10 +418,12 @@ def _waiting(at: AuditedRun) -> tuple[Amounts, Amounts]:
     """Return the least and the largest amounts that may wait after each round, `[K, R]`."""
     run, asked, ran, done = at.attempts, at.asked, at.attempts.ran, at.rounds.done
     by = run.dismissed
-    queued = ran | by
+    queued = ran | by | run.withdrawn
     came = sums_upto(at.waiting_since[queued], asked[queued], done)
     refusing = at.rounds.rejected_at(int(by.sum()))
     came = came - sums_upto(refusing, asked[by], np.arange(len(done)))
+    gone = run.withdrawn
+    came = came - sums_upto(run.left_at[gone], asked[gone], done)
     least = came - sums_upto(run.start_time[ran], asked[ran], done)
     before = came - sums_upto(run.start_time[ran], asked[ran], done, "left")
     last = _of_instant(at.rounds)[0]
@@ -432,7 +470,7 @@ def _lost(at: AuditedRun) -> Amounts:
     ran, refusing = run.ran, rounds.rejected_at(int(run.dismissed.sum()))
     known = refusing < len(rounds.done)
     refused = rounds.done[refusing[known]]
-    moments = (at.waiting_since[queued], run.start_time[ran], run.end_time[ran], refused)
+    moments = (at.waiting_since[queued | run.withdrawn], run.start_time[ran], run.left_at, refused)
     instants = np.unique(np.concatenate((*moments, *down[1:], rounds.now, rounds.done)))
     dismissed = at.asked[run.dismissed][known]
     idle = at.idle_amounts(queued, instants, (refused, dismissed))[:-1]

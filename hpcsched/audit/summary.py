@@ -133,7 +133,7 @@ def lost_amounts(at: Replayed, *, rejected_wait: bool, over: int = 0) -> Amounts
     """
     run = at.attempts
     waits = run.ran | run.dismissed if rejected_wait else run.ran
-    moments = at.waiting_since[waits], run.start_time[run.ran], run.end_time[run.ran]
+    moments = at.waiting_since[waits | run.withdrawn], run.start_time[run.ran], run.left_at
     pauses = at.lost.start_time, at.lost.end_time
     instants = np.unique(np.concatenate((*moments, *pauses, *at.down[1:], [over])))
     idle = at.idle_amounts(waits, instants)[:-1].astype(np.float64)
@@ -144,7 +144,7 @@ def lost_amounts(at: Replayed, *, rejected_wait: bool, over: int = 0) -> Amounts
 def account(check: Check, at: AuditedRun) -> None:
     """Check that the counts of jobs balance, and equal those of the trace read again."""
     run, jobs, trace = at.jobs, at.run.summary["jobs"], at.source.account
-    states = ("completed", "killed", "rejected", "failed", "preempted")
+    states = ("completed", "killed", "rejected", "failed", "preempted", "withdrawn")
     by_state = {state: int((run.state == state).sum()) for state in states}
     for state, count in by_state.items():
         check.expect(f"jobs {state}", count, jobs.get(state))

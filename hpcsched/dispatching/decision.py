@@ -20,6 +20,7 @@ ReasonKind = Literal[
     "dependency",
     "outage",
     "recorded_later",
+    "begin_time",
 ]
 """Kind of a reason.
 
@@ -31,7 +32,7 @@ starts it later although it may fit; `not_planned`, the plan leaves it out; `lim
 in `detail` blocks it; `dependency`, it has to wait for `job` to end, or for its think time after
 that; `outage`, nodes are out of service, or will be too soon, and the others are too few: with a
 `time`, the job is planned for the end of announced outages, otherwise it is left out of plans;
-`recorded_later`, the log that is followed starts it later.
+`recorded_later`, the log that is followed starts it later; `begin_time`, it asks to start later.
 """
 
 REASON_KINDS: tuple[ReasonKind, ...] = get_args(ReasonKind)

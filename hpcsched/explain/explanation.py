@@ -334,6 +334,7 @@ _WAITING: Mapping[ReasonKind | None, str] = {
     "limit": "a limit held it back: {detail}",
     "dependency": "it had to wait for {other} to end",
     "recorded_later": "the log has it start later{at}",
+    "begin_time": "it asked to wait {detail}",
     "outage": "too few nodes were in service for it: {detail}",
     None: "the dispatcher gave no reason",
 }
@@ -368,6 +369,8 @@ class _Text:
         yield from self._account()
         if of.facts is not None and of.facts.state == "rejected":
             yield f"It was rejected ({of.facts.rejected_by}), and never started."
+        if of.facts is not None and of.facts.state == "withdrawn":
+            yield "It was withdrawn while it waited, and never started."
         if of.waits:
             yield "\nWhy it waited:"
             yield from _shortened([self._wait_line(wait) for wait in of.waits])

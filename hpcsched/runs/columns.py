@@ -7,9 +7,11 @@ import pyarrow as pa
 
 from hpcsched.system.system import System
 from hpcsched.workload.job import (
+    BEGIN_DELAY,
     BOUNDS,
     JOB_ID,
     NAME,
+    PATIENCE,
     REQUESTED_TIME,
     SUBMIT_TIME,
     UNIT_REQUEST,
@@ -26,11 +28,10 @@ def _of(name: str, kind: Kind, meaning: str, unit: str = "", *, nullable: bool =
 
 JOB_COLUMNS = (
     JOB_ID, SUBMIT_TIME,
-    _of("start_time", "whole", "start time; none if it was rejected", "s", nullable=True),
-    _of("end_time", "whole", "end time; none if it was rejected", "s", nullable=True),
+    _of("start_time", "whole", "start time; none if it never started", "s", nullable=True),
+    _of("end_time", "whole", "end time; none if it never started", "s", nullable=True),
     _of("run_time", "whole", "`end_time - start_time`, without the time in which it was suspended;"
-        " none if it was rejected", "s",
-        nullable=True),
+        " none if it never started", "s", nullable=True),
     REQUESTED_TIME,
     _of("predicted_run_time", "whole", "predicted run time, at least 1, with which the dispatcher"
         " planned", "s"),
@@ -38,8 +39,9 @@ JOB_COLUMNS = (
     _of("demand", "demand", "largest share of the whole system over all resource types, scaled to"
         " a whole number by one factor for all jobs; with one resource type, the requested amount"),
     _of("state", "state", "`completed`; `killed` at its requested time; `rejected`; `failed`:"
-        " one of its nodes [went out of service](outages.md), and it was not run again; or"
-        " `preempted`: it ended [for another job](preemption.md), and was not run again"),
+        " one of its nodes [went out of service](outages.md), and it was not run again;"
+        " `preempted`: it ended [for another job](preemption.md), and was not run again; or"
+        " `withdrawn`: it left [while it waited](traces.md#jobs-that-are-withdrawn)"),
     _of("rejected_by", "text", "cause of the rejection; none if it was not rejected: the"
         " `dispatcher`; a [limit](site.md#limits) that is used up when the replay ends"
         " (`used_up_limit`); or at submission a rule of [partitions](site.md#partitions)"
@@ -47,13 +49,16 @@ JOB_COLUMNS = (
         " or the check of [shared resources](shared-resources.md)"
         " (`over_shared_resource`)", nullable=True),
     *WHOSE, NAME, *BOUNDS,
-    _of("nodes", "numbers", "numbers of its nodes, ascending; none if it was rejected",
+    _of("nodes", "numbers", "numbers of its nodes, ascending; none if it never started",
         nullable=True),
     _of("node_units", "numbers", "number of its units on each of `nodes`", "units", nullable=True),
     _of("requeues", "whole", "number of earlier attempts that were lost with a node, or by"
         " preemption; all other columns are of the last attempt", "attempts"),
     _of("lost_time", "whole", "sum of the run times of these attempts, without the work that"
         " [checkpoints](preemption.md#checkpoints) saved", "s"),
+    BEGIN_DELAY, PATIENCE,
+    _of("backfilled", "flag", "true if it started before a job that was ahead of it in the queue;"
+        " none if it never started, and in live runs", nullable=True),
 )  # fmt: skip
 """Columns of `jobs.parquet`."""
 
@@ -139,7 +144,8 @@ def jobs_schema(system: System) -> pa.Schema:
     """Return the columns of `jobs.parquet`: a row for each job that has left the system.
 
     Names are the glossary's, times are in seconds; `run_time` is what the job ran in the
-    simulation. Rejected jobs have no start, end, run time or places; `rejected_by` is theirs alone
+    simulation. Rejected and withdrawn jobs have no start, end, run time or places; `rejected_by` is
+    of the former alone
     (see `RejectedBy`). `nodes` are node numbers, `node_units` the job's units on each. Start, end
     and places are those of the last attempt; `requeues` attempts before it were lost to outages or
     preemption, which had run for `lost_time` together. `demand` is a whole number (see

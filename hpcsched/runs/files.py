@@ -33,7 +33,7 @@ OPTIONAL = (
 )
 """Files that only some runs have, and the state of a run in progress."""
 
-STATES = ("completed", "killed", "rejected", "failed", "preempted")
+STATES = ("completed", "killed", "rejected", "failed", "preempted", "withdrawn")
 """States in which jobs leave the system, as in `summary.json`."""
 
 

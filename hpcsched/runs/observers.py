@@ -59,7 +59,10 @@ class EventLog(Observer):
 
     def job_ended(self, record: JobRecord) -> None:
         """Write how a job left the system; a rejected job has the time of its submission."""
-        time = record.job.submit_time if record.end_time is None else record.end_time
+        time = record.end_time
+        if time is None:
+            time = record.job.submit_time
+            time += (record.job.patience or 0) * (record.state == "withdrawn")
         self._write(record.state, time, job_id=record.job.job_id)
 
     def round_ended(self, record: RoundRecord) -> None:
@@ -135,8 +138,8 @@ class ReasonRecorder(Observer):
         self._gone.add(job.job_id)
 
     def job_ended(self, record: JobRecord) -> None:
-        """Note that the job has left the queue, if it was rejected."""
-        if record.state == "rejected":
+        """Note that the job has left the queue, if it never started."""
+        if record.start_time is None:
             self._gone.add(record.job.job_id)
 
     def reasons_given(self, record: RoundRecord, reasons: Sequence[Reason]) -> None:

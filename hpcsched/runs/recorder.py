@@ -33,9 +33,11 @@ from hpcsched.simulation.records import (
 from hpcsched.system.system import IntArray, System
 from hpcsched.whole_files import cannot_write
 from hpcsched.workload.job import (
+    BEGIN_DELAY,
     BOUNDS,
     JOB_ID,
     NAME,
+    PATIENCE,
     REQUESTED_TIME,
     SUBMIT_TIME,
     UNITS,
@@ -211,12 +213,12 @@ class RunRecorder(Observer):
 
 def job_table(system: System, columns: JobColumns, left: LeftJobs) -> pa.Table:
     """Build the table of jobs that have left; without recorded nodes they get null lists."""
-    rejected = left.rejected_by >= 0
+    rejected, not_run = left.rejected_by >= 0, None if left.has_run.all() else ~left.has_run
     # False and True are the first two states, so that no look-up is needed.
     state = np.where(left.failed, STATES.index("failed"), left.work < columns.run_time)
     state = np.where(left.preempted, STATES.index("preempted"), state)
+    state = np.where(left.withdrawn, STATES.index("withdrawn"), state)
     state = np.where(rejected, STATES.index("rejected"), state).astype(np.int8)
-    not_run = rejected if rejected.any() else None
     units, request = columns.units, columns.request
     requested = np.array([job.unit_request for job in columns.requests], dtype=np.int64)
     requested = requested.reshape(-1, len(system.resource_types))
@@ -239,6 +241,7 @@ def job_table(system: System, columns: JobColumns, left: LeftJobs) -> pa.Table:
         ),
         requeues=left.requeues,
         lost_time=left.lost_time,
+        backfilled=arrow_array(left.backfilled, not_run),
         **{name: columns.details.column(name) for name in DETAILS.names if name in schema.names},
         **{
             column.name: _taken(
@@ -299,6 +302,9 @@ def interruption_table(columns: JobColumns, lost: LostAttempts) -> pa.Table:
     )
 
 
+_OWN = (JOB_ID, SUBMIT_TIME, REQUESTED_TIME, UNITS, NAME, BEGIN_DELAY, PATIENCE)
+
+
 def table_of_jobs(system: System, records: Sequence[JobRecord]) -> pa.Table:
     """Build the table of jobs that have left from their records, as `job_table` does."""
     schema = jobs_schema(system)
@@ -308,10 +314,7 @@ def table_of_jobs(system: System, records: Sequence[JobRecord]) -> pa.Table:
         job, at = one.job, one.allocation
         rows.append(
             one._asdict()
-            | {
-                column.name: column.told(column.get(job))
-                for column in (JOB_ID, SUBMIT_TIME, REQUESTED_TIME, UNITS, NAME, *WHOSE, *BOUNDS)
-            }
+            | {column.name: column.told(column.get(job)) for column in (*_OWN, *WHOSE, *BOUNDS)}
             | {
                 "run_time": one.end_time and one.end_time - (one.start_time or 0),
                 "unit_request": dict(zip(system.resource_types, job.unit_request, strict=True)),
@@ -355,11 +358,11 @@ def joined_left(parts: Sequence[LeftJobs]) -> LeftJobs:
 
 
 def without_rejected(left: LeftJobs) -> LeftJobs:
-    """Return the jobs that ran, without the rejected ones."""
-    ran = left.rejected_by < 0
+    """Return the jobs that ran, without those that were rejected or withdrawn."""
+    ran = left.has_run
     if ran.all():
         return left
-    # Rejected jobs have no places, so that nodes and units stay as they are.
+    # The others have no places, so that nodes and units stay as they are.
     *columns, nodes, units = left
     return LeftJobs._make([*(column[ran] for column in columns), nodes, units])
 

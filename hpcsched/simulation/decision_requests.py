@@ -1,6 +1,6 @@
 """Requests to a dispatcher in Python for the decisions of a replay."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from operator import attrgetter
 from time import perf_counter
 
@@ -16,6 +16,7 @@ from hpcsched.dispatching.problem import (
     waits_for_outage,
 )
 from hpcsched.dispatching.rules.core_rules import CoreRule
+from hpcsched.dispatching.rules.orders import sorted_queue
 from hpcsched.errors import DecisionError, HpcschedError
 from hpcsched.plugin_faults import FAULTS, named
 from hpcsched.simulation.check import (
@@ -72,10 +73,13 @@ class DecisionRequests:
             causes = [state.held(row) for row in rows.tolist()]
             held = dict(self._held(queue, [by_outages for by_outages, *_ in causes], state))
             limits = state.jobs("other", rows).tolist()
-            for job, (*_, by_limits), limit in zip(queue, causes, limits, strict=True):
+            for job, (*_, by_limits, by_begin), limit in zip(queue, causes, limits, strict=True):
                 if by_limits:
                     words = self._limits.words[limit]
                     held[job.job_id] = Reason(job.job_id, "limit", detail=words)
+                elif by_begin and job.job_id not in held:
+                    words = f"until second {job.submit_time + job.job.begin_delay}"
+                    held[job.job_id] = Reason(job.job_id, "begin_time", detail=words)
             shown_now = [not any(by) for by in causes]
             queue = [job for job, is_shown in zip(queue, shown_now, strict=True) if is_shown]
             rows = rows[shown_now]
@@ -104,7 +108,7 @@ class DecisionRequests:
             except BadDecisionError as error:
                 raise decision_fault(self._parts, number, str(error)) from None
             self.decision = decision._replace(reasons=self._reasons(problem, decision, state))
-        self._give(seconds, state)
+        self._give(seconds, () if problem is None else self._passed(problem), state)
 
     def _reasons(
         self, problem: DispatchingProblem, decision: Decision, state: State
@@ -208,7 +212,18 @@ class DecisionRequests:
             running[place] = self._corrected[job.job_id] = known
         return tuple(sorted(running, key=_predicted_end))
 
-    def _give(self, seconds: float, state: State) -> None:
+    def _passed(self, problem: DispatchingProblem) -> Collection[int]:
+        """Return the numbers of the queued jobs behind the first one that waits on."""
+        gone = {start.job_id for start in self.decision.starts}
+        if not gone or len(gone) == len(problem.queue):
+            return ()
+        rule, gone = self._parts.dispatcher, gone.union(self.decision.rejected)
+        queue = sorted_queue(rule.order, problem) if isinstance(rule, CoreRule) else problem.queue
+        numbers = [job.job_id for job in queue]
+        first = next((k for k, number in enumerate(numbers) if number not in gone), len(numbers))
+        return set(numbers[first:])
+
+    def _give(self, seconds: float, passed: Collection[int], state: State) -> None:
         """Give the decision to the core."""
         decision = self.decision
         allocations = {start.job_id: start.allocation for start in decision.starts}
@@ -217,6 +232,7 @@ class DecisionRequests:
         state.answer(
             rows=[row_of[start.job_id] for start in decision.starts],
             places=[list(zip(*where, strict=True)) for where in allocations.values()],
+            backfilled=[start.job_id in passed for start in decision.starts],
             dismissed=[row_of[job_id] for job_id in decision.rejected],
             call_again=NEVER if again is None else again,
             seconds=seconds,

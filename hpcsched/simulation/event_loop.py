@@ -36,6 +36,7 @@ from hpcsched.simulation.replay_admission import (
     SharedResourceAdmission,
     admitted,
     precedences,
+    waiting_times,
 )
 from hpcsched.simulation.replay_choices import ReplayPredictions, choices_of, orders_of
 from hpcsched.simulation.replay_eligibility import ReplayEligibility
@@ -43,7 +44,7 @@ from hpcsched.simulation.replay_events import ReplayEvents
 from hpcsched.simulation.replay_limits import ReplayLimits
 from hpcsched.system.space import units_on_idle
 from hpcsched.system.system import IntArray
-from hpcsched.workload.job import LONGEST, TracedJob
+from hpcsched.workload.job import LONGEST, TracedJob, shown_job
 from hpcsched.workload.job_batches import (
     NO_JOBS,
     JobColumns,
@@ -293,6 +294,7 @@ class EventLoop:
             owners=self._owners(columns),
             limits=self._limits.sets_of(columns, state),
             precedence=precedences(columns, self.parts.preemption),
+            waiting_times=waiting_times(columns),
             is_predicted=not self._predictions.asks,
             last=last,
         )
@@ -321,7 +323,8 @@ class EventLoop:
         self._events.read(jobs)
         if self._holding is not None:
             watched[:] = [self._holding.may_hold(job) for job, _ in jobs]
-        return jobs, watched
+        # Predictors are not told how long users wait.
+        return tuple([TracedJob(shown_job(job), run_time) for job, run_time in jobs]), watched
 
     def _catch_up(self) -> None:
         """Notify all followers of the events since the last call."""

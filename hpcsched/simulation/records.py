@@ -12,7 +12,7 @@ from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import Job
 
-JobState = Literal["completed", "killed", "rejected", "failed", "preempted"]
+JobState = Literal["completed", "killed", "rejected", "failed", "preempted", "withdrawn"]
 
 RejectedBy = Literal[
     "dispatcher",
@@ -53,15 +53,19 @@ class JobRecord(NamedTuple):
         `killed`: ended at its requested time, so that `run_time` is shorter than the trace's.
         `failed`: a node of it went out of service, and it was not run again.
         `preempted`: ended for another job, and not run again.
+        `withdrawn`: left at the end of its patience, and never started.
     start_time, end_time
-        Instants of the last attempt, in seconds; None for a rejected job.
+        Instants of the last attempt, in seconds; None for a job that never started.
     allocation
-        Its nodes; None for a rejected job.
+        Its nodes; None for a job that never started.
     rejected_by
         Rule that rejected it; None if none did.
     requeues, lost_time
         Number of attempts before, which were lost to outages or preemption, and their run time in
         seconds, without the work that checkpoints saved.
+    backfilled
+        Whether a job ahead of it in the queue waited on as it started; None if it never started,
+        and in live runs.
     """
 
     job: Job
@@ -74,6 +78,7 @@ class JobRecord(NamedTuple):
     rejected_by: RejectedBy | None = None
     requeues: int = 0
     lost_time: int = 0
+    backfilled: bool | None = None
 
 
 class Interruption(NamedTuple):
@@ -150,12 +155,14 @@ BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
 NodeArray = npt.NDArray[np.int32]
 
-ENDED, FAILED, REQUEUED, PREEMPTED, _SUSPENDED, _REJECTED = range(6)
+ENDED, FAILED, REQUEUED, PREEMPTED, _SUSPENDED, _WITHDRAWN, _REJECTED = range(7)
 """How a job stops running, or that it never runs: `Left` of the core."""
 
 
 class LeftJobs(NamedTuple):
     """Jobs that have left the system, in that order, `[J]`.
+
+    A withdrawn or rejected job has no places; start and end are when it left.
 
     Attributes
     ----------
@@ -165,12 +172,16 @@ class LeftJobs(NamedTuple):
         True for a job that lost a node and was not run again.
     preempted
         True for a job that ended for another and was not run again.
+    withdrawn
+        True for a job that left at the end of its patience.
     rejected_by
-        Place in `REFUSALS`, or -1. A rejected job has no places; start and end are its rejection.
+        Place in `REFUSALS`, or -1.
     requeues, lost_time
         Number of attempts before, which were lost, and their run time in seconds.
     ran, work
         Seconds that the last attempt ran, and run time without checkpoints.
+    backfilled
+        Whether a job that was ahead of it in the queue waited on as it started.
     """
 
     sequence: IntArray
@@ -179,14 +190,21 @@ class LeftJobs(NamedTuple):
     predicted: IntArray
     failed: BoolArray
     preempted: BoolArray
+    withdrawn: BoolArray
     rejected_by: IntArray
     requeues: IntArray
     lost_time: IntArray
     ran: IntArray
     work: IntArray
+    backfilled: BoolArray
     last_place: IntArray
     nodes: NodeArray
     node_units: NodeArray
+
+    @property
+    def has_run(self) -> BoolArray:
+        """Mask of the jobs that ran, `[J]`."""
+        return np.asarray((self.rejected_by < 0) & ~self.withdrawn)
 
 
 class LostAttempts(NamedTuple):
@@ -265,13 +283,16 @@ def take_written(state: State) -> Written:
     left, nodes, units, lost, lost_nodes, lost_units, rounds, amounts, times, levels = (
         state.take_output()
     )
-    sequence, start, end, predicted, last_place, how, requeues, lost_time, _, ran, work = left.T
+    sequence, start, end, predicted, last_place, how, requeues, lost_time, _, ran, work, behind = (
+        left.T
+    )
     types = amounts.shape[1] // 3
-    ends = sequence, start, end, predicted, how == FAILED, how == PREEMPTED
+    ends = sequence, start, end, predicted, how == FAILED, how == PREEMPTED, how == _WITHDRAWN
     refused_by = np.maximum(how - _REJECTED, -1)
+    took = requeues, lost_time, ran, work, behind != 0
     lost_how = lost[:, 5]
     return Written(
-        LeftJobs(*ends, refused_by, requeues, lost_time, ran, work, last_place, nodes, units),
+        LeftJobs(*ends, refused_by, *took, last_place, nodes, units),
         ReplayedRounds._make([*rounds.T, *np.split(amounts, [types, 2 * types], axis=1), times]),
         LostAttempts._make(
             [

@@ -64,7 +64,7 @@ class Rehearsals:
         loop = EventLoop(parts, places=False, in_python=bool(obstacles(parts)))
         starts = jobs.submit_time.copy()
         for written in loop.run([self._admitted]):
-            ran = written.left.rejected_by < 0
+            ran = written.left.has_run
             starts[written.left.sequence[ran]] = written.left.start_time[ran]
         return starts
 

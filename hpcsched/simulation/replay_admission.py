@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
+from typing import Any
 
 import numpy as np
 
-from hpcsched._core import NumbersSeen
+from hpcsched._core import NEVER, NumbersSeen
 from hpcsched.arrow_arrays import numpy_array
 from hpcsched.errors import PluginError
 from hpcsched.simulation.parts import Parts
@@ -14,7 +15,7 @@ from hpcsched.simulation.replay_limits import ReplayLimits, as_numbers
 from hpcsched.system.shared_resources import longest_stay
 from hpcsched.system.space import Amounts, most_draw, own_draw
 from hpcsched.system.system import IntArray, Request, System
-from hpcsched.workload.job import LARGEST_SUM, LONGEST
+from hpcsched.workload.job import LARGEST_SUM, LONGEST, WAITING_TIMES
 from hpcsched.workload.job_batches import JobColumns, RequestNumbers, not_replayable, records_of
 from hpcsched.workload.preemption import Preemption
 
@@ -54,7 +55,9 @@ class ColumnChecks:
         if not len(columns.job_id):
             return
         submit, think_time = columns.submit_time, numpy_array(columns.details.column("think_time"))
-        times = submit, columns.run_time, columns.requested_time, think_time
+        begin_delay, patience = (_filled(columns.details.column(name), 0) for name in WAITING_TIMES)
+        lasting = columns.run_time, columns.requested_time, think_time, begin_delay
+        times = submit, *lasting, patience
         for column in times:
             wrong = np.flatnonzero((column < 0) | (column > LONGEST))
             if len(wrong):
@@ -69,7 +72,7 @@ class ColumnChecks:
             )
         self._last_submit = int(submit[-1])
         self.lasting(int(np.maximum(columns.run_time, columns.requested_time).sum()))
-        self.lasting(int(think_time.sum()))
+        self.lasting(int((think_time + begin_delay).sum()))
         if (columns.units < 1).any():
             raise not_replayable("jobs without units")
         if not self._seen.add_all(columns.job_id):
@@ -80,6 +83,23 @@ class ColumnChecks:
         self._lasting += seconds
         if max(self._last_submit, self._again) + self._lasting > LARGEST_SUM:
             raise not_replayable("times that are too large in all")
+
+
+def _filled(column: Any, none: int) -> IntArray:
+    """Return numbers with another for null; without nulls, quickly."""
+    if column.null_count == len(column):
+        return np.full(len(column), none)
+    return numpy_array(column.fill_null(none) if column.null_count else column)
+
+
+def waiting_times(columns: JobColumns) -> IntArray:
+    """Return begin time and withdrawal of each job, in seconds, `[B, 2]`; empty without any."""
+    begin_delay, patience = (columns.details.column(name) for name in WAITING_TIMES)
+    begin, leave = _filled(begin_delay, 0), _filled(patience, NEVER)
+    if not begin.any() and patience.null_count == len(patience):
+        return np.empty((len(begin), 0), dtype=np.int64)
+    submit = columns.submit_time
+    return np.stack([submit + begin, np.where(leave == NEVER, NEVER, submit + leave)], axis=1)
 
 
 _OVER_SHARED_RESOURCE = REFUSALS.index("over_shared_resource")

@@ -207,7 +207,7 @@ def branches(parts: Parts, columns: JobColumns, cuts: Sequence[int]) -> Iterator
     for written in loop.run(batches()):
         yield from reached
         reached.clear()
-        ended.append(written.left.sequence[written.left.rejected_by < 0])
+        ended.append(written.left.sequence[written.left.has_run])
     yield from reached
 
 

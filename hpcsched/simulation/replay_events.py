@@ -27,7 +27,7 @@ from hpcsched.simulation.replay_eligibility import ReplayEligibility
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import System
-from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job import TracedJob, shown_job
 
 
 class LateStarts:
@@ -140,6 +140,8 @@ class _Present(NamedTuple):
     requeues: int = 0
     lost_time: int = 0
     done: int = 0
+    patience: int | None = None
+    backfilled: bool | None = None
 
 
 class ReplayEvents:
@@ -213,6 +215,7 @@ class ReplayEvents:
             elif kind == EventKind.STARTED_JOB:
                 places = start_nodes[begin:value], start_units[begin:value]
                 begin = value
+                self._present[number] = self._present[number]._replace(backfilled=bool(expected))
                 self._start(now, number, places, state)
             elif kind == EventKind.LOST_JOB:
                 self._lose(now, number, row, value, elapsed=expected)
@@ -226,6 +229,8 @@ class ReplayEvents:
                 additional_data(self._parts.givers, now)
             elif kind == EventKind.REJECTED_JOB:
                 self._reject(now, number, row, value)
+            elif kind == EventKind.WITHDRAWN_JOB:
+                self._withdraw(now, number)
             elif kind == EventKind.DISMISSED_JOB:
                 self._dismiss(now, number, value, state)
             else:
@@ -239,11 +244,11 @@ class ReplayEvents:
         job, run_time = self._coming.pop(number)
         if self._late_starts is not None:
             self.rows[job.job_id] = row
-        waiting = waiting_job(job, predicted, self._parts.system, expected)
+        waiting = waiting_job(shown_job(job), predicted, self._parts.system, expected)
         killed = self._parts.kill_at_requested_time and run_time > job.requested_time
         state: JobState = "killed" if killed else "completed"
         run_time = job.requested_time if killed else run_time
-        self._present[number] = _Present(waiting, state, run_time)
+        self._present[number] = _Present(waiting, state, run_time, patience=job.patience)
         for tell in self._tell.submitted:
             tell(waiting)
         return waiting
@@ -266,6 +271,21 @@ class ReplayEvents:
             self._holding.dismissed(present.waiting.job, number, now)
         self._tell_left(present, "rejected", by=REFUSALS[by])
 
+    def _withdraw(self, now: int, number: int) -> None:
+        """Remove a job that is withdrawn, also from the decision that is pending."""
+        present = self._present.pop(number)
+        job_id = present.waiting.job_id
+        self.rows.pop(job_id, None)
+        self._decided.pop(job_id, None)
+        self._decision = self._decision._replace(
+            rejected=tuple([one for one in self._decision.rejected if one != job_id]),
+            reasons=tuple([one for one in self._decision.reasons if one.job_id != job_id]),
+        )
+        self.held = {name: why for name, why in self.held.items() if name != job_id}
+        if self._holding is not None:
+            self._holding.dismissed(present.waiting.job, number, now)
+        self._tell_left(present, "withdrawn")
+
     def _tell_left(
         self,
         present: _Present,
@@ -279,7 +299,7 @@ class ReplayEvents:
             return
         waiting = present.waiting
         record = JobRecord(
-            waiting.job,
+            waiting.job._replace(patience=present.patience),
             waiting.demand,
             waiting.predicted_run_time,
             state,
@@ -289,6 +309,7 @@ class ReplayEvents:
             by,
             present.requeues,
             present.lost_time,
+            present.backfilled,
         )
         for tell in self._tell.ended:
             tell(record)

@@ -28,6 +28,11 @@ class Job(NamedTuple):
         jobs declare it (see `has_dependencies`).
     think_time
         Seconds that must pass after the last of them has left.
+    begin_delay
+        Seconds after its submission before which it may not start.
+    patience
+        Seconds after its submission at which it is withdrawn if it waits for its first start; None
+        if it is not. Replays hide it from dispatchers and predictors, as they do run times.
     """
 
     job_id: int
@@ -45,6 +50,8 @@ class Job(NamedTuple):
     # Empty for most jobs: a tuple shared by all of them costs no memory.
     after: tuple[int, ...] = ()
     think_time: int = 0
+    begin_delay: int = 0
+    patience: int | None = None
 
     @property
     def units(self) -> int:
@@ -80,6 +87,11 @@ class Job(NamedTuple):
     def shared_requests(self) -> tuple[tuple[str, int], ...]:
         """Draw from shared resources according to the trace; see `Request`."""
         return self.request.shared_requests
+
+
+def shown_job(job: Job) -> Job:
+    """Return a job as dispatchers and predictors may know it: without its patience."""
+    return job if job.patience is None else job._replace(patience=None)
 
 
 class TracedJob(NamedTuple):
@@ -234,6 +246,19 @@ UNIT_REQUEST = _of(
     "amount",
 )
 NAME = _of("name", "text", "name of the job; none if the trace has no names", nullable=True)
+
+BEGIN_DELAY = _of(
+    "begin_delay", "whole", "time after its submission before which it may not start", "s"
+)
+PATIENCE = _of(
+    "patience",
+    "whole",
+    "time after its submission at which it is withdrawn if it still waits; none if it is not",
+    "s",
+    nullable=True,
+)
+
+WAITING_TIMES = (BEGIN_DELAY.name, PATIENCE.name)
 
 TEXTS = (NAME.name, "queue_name", "partition_name")
 """Names of a job, of its queue and of its partition, as fields of `Job` after its numbers."""

@@ -22,6 +22,8 @@ DETAILS = pa.schema(
         *((name, pa.string()) for name in TEXTS),
         ("after", pa.list_(pa.int64())),
         ("think_time", pa.int64()),
+        ("begin_delay", pa.int64()),
+        ("patience", pa.int64()),
         ("shared_requests", pa.map_(pa.string(), pa.int64())),
     ]
 )
@@ -119,12 +121,13 @@ def records_of(batches: Iterable[JobColumns]) -> Iterator[TracedJob]:
         details = map(_values, batch.details)
         for row in zip(*columns, *details, strict=True):
             job_id, submit_time, run_time, requested_time, units, number = row[:6]
-            *more, after, think_time, drawn = row[6:]
+            *more, after, think_time, begin_delay, patience, drawn = row[6:]
             asked = batch.requests[number][1:-1]
             draws = tuple(drawn) if drawn else ()
             request = Request._make((units, *asked, draws))
             before = tuple(after) if after else ()
-            fields = job_id, submit_time, request, requested_time, *more, before, think_time
+            times = think_time, begin_delay, patience
+            fields = job_id, submit_time, request, requested_time, *more, before, *times
             yield TracedJob(Job._make(fields), run_time)
 
 

@@ -408,6 +408,8 @@ def job_fault(traced: object, latest: int, system: System | None = None) -> str 
         ("submit_time", job.submit_time, 0),
         ("requested_time", job.requested_time, 1),
         ("run_time", run_time, 0),
+        ("begin_delay", job.begin_delay, 0),
+        ("patience", 0 if job.patience is None else job.patience, 0),
         ("units", job.request.units, 1),
         *(("unit_request", amount, 0) for amount in job.request.unit_request),
         *((name, number, 0) for name in NUMBERED if (number := getattr(job, name)) is not None),

@@ -29,6 +29,7 @@ NAMES = "a name"
 QUEUE_NAMES = "the name of a queue or partition"
 AFTER = "jobs to wait for"
 SHARED_RESOURCES = "draws from shared resources"
+WAITING = "a begin time or a withdrawal"
 WAITS = "a recorded wait time"
 
 _LOSSES: Mapping[str, Callable[[Job], bool]] = {
@@ -37,6 +38,7 @@ _LOSSES: Mapping[str, Callable[[Job], bool]] = {
     QUEUE_NAMES: lambda job: (job.queue_name, job.partition_name) != (None, None),
     AFTER: lambda job: bool(job.after),
     SHARED_RESOURCES: lambda job: bool(job.shared_requests),
+    WAITING: lambda job: bool(job.begin_delay) or job.patience is not None,
 }
 """Information of a job by its kind, which a format may not be able to express."""
 

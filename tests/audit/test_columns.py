@@ -375,12 +375,12 @@ def no_text(rows: int) -> Any:
         (
             JOBS,
             lambda table: table.drop_columns(["lost_time"]),
-            "column 26: expected lost_time: int64 not null, found none",
+            "column 26: expected lost_time: int64 not null, found begin_delay: int64 not null",
         ),
         (
             JOBS,
             lambda table: table.append_column("mine", of(1)(len(table))),
-            "column 27: expected none, found mine: int64",
+            "column 30: expected none, found mine: int64",
         ),
         (ROUNDS, column("started", of("x")), "expected started: int64 not null, found started"),
         (ROUNDS, column("solver", of(1)), "expected solver: struct<"),

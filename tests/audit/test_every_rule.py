@@ -109,6 +109,8 @@ SCENARIOS = {
     # Job 4, which asks for 800 core seconds when 250 are used, is rejected at the end.
     "used up": PLAIN
     + "qos: {1: {limits: {total_minutes: {core: 15}}}}\nobservers: [event-log, reasons]\n",
+    "impatient": PLAIN.replace("core: 1}}", "core: 1}, transforms: [{name: patience, mean: 9}]}")
+    + "observers: [event-log]\n",
     "charged": PLAIN + "simulation: {dispatch_latency: {base: 1s, per_queued_job: 100ms}}\n",
 }
 
@@ -341,6 +343,12 @@ CASES = [
     Case("site", first(LOST, start_time=-60), "when it had ended, or not begun"),
     Case("site", first(LOST, requeued=False), "attempts that were not tried again"),
     Case("failing", first(LOST, requeued=True), "attempts that were tried again"),
+    # Withdrawals and the order of the queue
+    Case("impatient", job(9, patience=None), "job 9: patience: expected"),
+    Case("impatient", text("mean: 9", "mean: 1"), "when it is withdrawn, found"),
+    Case("impatient", job(1, state="withdrawn"), "expected no start, end or places of a withdr"),
+    Case("plain", job(1, backfilled=True), "job 1: backfilled: expected 0, found 1"),
+    Case("plain", job(1, state="withdrawn"), "job 1: expected it to wait for ever"),
     # Preemption: job 7 preempts a job of the queue 1 at 30
     Case("preempting", first(LOST, preempted_by=900), "expected jobs that are preempted and preem"),
     Case("preempting", first(LOST, preempted_by=4), "expected a job of another class"),

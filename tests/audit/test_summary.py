@@ -579,17 +579,18 @@ def stated() -> Jobs:
         "rejected": 1,
         "failed": 0,
         "preempted": 0,
+        "withdrawn": 0,
         "rejected_by": {"dispatcher": 1},
     }
 
 
 def test_an_account_that_balances() -> None:
-    """Five states, what rejected, three sums and what the trace says: all is looked at."""
+    """Six states, what rejected, three sums and what the trace says: all is looked at."""
     check = accounted(stated(), of_trace())
     assert check.violations == [] and check.notes == []
-    # States 5, rejected_by 1, submitted and read 2, both by the trace 2; skipped, clipped and
+    # States 6, rejected_by 1, submitted and read 2, both by the trace 2; skipped, clipped and
     # changed are there 3, with reasons 2 + 1 + 0.
-    assert check.looked_at == 5 + 1 + 2 + 2 + 3 + 3
+    assert check.looked_at == 6 + 1 + 2 + 2 + 3 + 3
 
 
 @pytest.mark.parametrize(

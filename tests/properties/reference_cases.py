@@ -48,7 +48,7 @@ ORDERS: Mapping[str, QueueOrder] = {
     "expected-wait": ExpectedWaitOrder(2, {1: 3}),
 }
 CRITICAL = {"weighted": lambda _critical: Weighted(), "balanced": Balanced, "hybrid": Hybrid}
-HELD = ("limit", "dependency", "outage")
+HELD = ("limit", "dependency", "outage", "begin_time")
 """Kinds of reasons that are not a dispatcher's."""
 
 orders = st.sampled_from(sorted(ORDERS))
@@ -122,6 +122,12 @@ def cases(
         for job, run_time in requesting(workload)
     ]
     around = Around(workload.predictions)
+    if draw(st.sampled_from([False, False, True])):
+        delays, waits = st.sampled_from([0, 0, 3]), st.none() | st.integers(0, 9)
+        jobs = [
+            TracedJob(job._replace(begin_delay=draw(delays), patience=draw(waits)), run_time)
+            for job, run_time in jobs
+        ]
     feature = draw(st.sampled_from(FEATURES)) if feature is None else feature
     if feature in ("held back", "both"):
         aggregated = "uniform_request" in settings
@@ -267,6 +273,12 @@ def check(case: Case) -> int:
             for number, start, _, _, nodes, units, *_ in told.jobs
             if nodes
         }
+        fates = {job[0]: fate for job, fate in zip(told.jobs, told.fates, strict=True)}
+        left = {job[0]: job[1] for job in told.jobs}
+        withdrawn = {number: left[number] for number, fate in fates.items() if fate[1]}
+        assert withdrawn == expected.withdrawn, replay
+        if case.rule.order == "fcfs":
+            assert {number for number, fate in fates.items() if fate[2]} == expected.backfilled
         refused = {job[0]: fate[-1] for job, fate in zip(told.jobs, told.fates, strict=True)}
         assert found == expected.found, replay
         assert {name: by for name, by in refused.items() if by} == expected.refused, replay

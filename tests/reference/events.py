@@ -68,7 +68,8 @@ class Replay:
     `found` has start and place of each job at last, `refused` what refused a job at submission, and
     `lost` the attempts that outages ended, with their starts and ends. `rounds` has for each round
     when it was asked for, how many jobs were in the queue, ran, were started, and waited then, and
-    how many seconds it took; `told` has its reasons.
+    how many seconds it took; `told` has its reasons. `withdrawn` has when jobs left the queue, and
+    `backfilled` those that started before one that had come earlier and waited on.
 
     At each instant jobs end, by number, then nodes go out of service, then jobs are submitted, then
     rounds are held until in one no job ends at once and none is freed. A job that has outlived its
@@ -97,6 +98,9 @@ class Replay:
         self.told: list[list[Why]] = []
         # Attempts that have ended, with the seconds that they ran.
         self.ran: list[tuple[Job, int]] = []
+        self.withdrawn: dict[int, int] = {}
+        self.backfilled: set[int] = set()
+        self.withdrew = False
 
     def run(self, jobs: Sequence[TracedJob]) -> None:
         """Replay the jobs."""
@@ -107,7 +111,7 @@ class Replay:
                 self.pass_to(min(times))
             else:
                 self.reject_used_up()
-            while self.queue and self.hold_round():
+            while (self.queue or self.withdrew) and self.hold_round():
                 pass
 
     def reject_used_up(self) -> None:
@@ -127,6 +131,8 @@ class Replay:
         times = [self.end(held) for held in self.running]
         times += [job.submit_time for job, _ in self.coming]
         times += [self.release(job) or 0 for job in self.queue]
+        times += [self.leave(job) or 0 for job in self.queue]
+        times += [job.submit_time + job.begin_delay for job in self.queue]
         times += [time for time in self.releases if time is not None] if self.queue else []
         times += [time for out in self.around.outages.all for time in (out.start, out.end)]
         return [time for time in times if time > self.now]
@@ -138,6 +144,16 @@ class Replay:
         self.lose(self.nodes_down())
         while self.coming and self.coming[0].job.submit_time == now:
             self.submit(self.coming.pop(0))
+        for job in [job for job in self.queue if self.leave(job) == now]:
+            self.queue.remove(job)
+            self.left[job.job_id] = self.withdrawn[job.job_id] = now
+            self.withdrew = True
+
+    def leave(self, job: Job) -> int | None:
+        """Return when a waiting job is withdrawn; None if it is not, or has been started before."""
+        if job.patience is None or job.job_id in {number for number, *_ in self.lost}:
+            return None
+        return job.submit_time + job.patience
 
     def end(self, held: Allocated) -> int:
         """Return when a job ends."""
@@ -256,9 +272,10 @@ class Replay:
         return max((self.left[other] + job.think_time for other in others), default=0)
 
     def waiting_for_others(self) -> set[int]:
-        """Return the jobs that wait for others."""
+        """Return the jobs that wait for others, or for their begin times."""
         releases = {job.job_id: self.release(job) for job in self.queue}
-        return {name for name, time in releases.items() if time is None or time > self.now}
+        early = {j.job_id for j in self.queue if j.submit_time + j.begin_delay > self.now}
+        return early | {n for n, time in releases.items() if time is None or time > self.now}
 
     def bounds(self, job: Job) -> list[Bound]:
         """Return the limits of a job: those of its user in its partition, and others."""
@@ -328,6 +345,7 @@ class Replay:
     def hold_round(self) -> bool:
         """Start what the rule starts; say whether another round is due."""
         asked_at, queued, running = self.now, len(self.queue), len(self.running)
+        self.withdrew = False
         system, service = self.system, self.service()
         shown = list(service.open_now.values())
         # Rules that reserve plan past announced outages, and are shown who waits for their end.
@@ -338,6 +356,9 @@ class Replay:
         held_back = self.held_back(able)
         able = [job for job in able if job.job_id not in held_back]
         started, told = self.decided(able, service)
+        going = {held.job.job_id for held in started}
+        staying = [k for k, job in enumerate(able) if job.job_id not in going]
+        passing = {job.job_id for job in able[min(staying, default=len(able)) :]} & going
         # That they wait for the end of an outage is no reason of the rule.
         barred = {
             job.job_id
@@ -347,6 +368,8 @@ class Replay:
         told = [why for why in told if why.kind != "no_room" or why.job_id not in barred]
         seconds = self.charge(len(able))
         changed = self.pass_seconds(seconds)
+        started = [held for held in started if held.job.job_id not in self.withdrawn]
+        told = [why for why in told if why.job_id not in self.withdrawn]
         # That they cannot start is no reason of the rule.
         shut = {held.job.job_id for held in started if self.is_shut(held)}
         started = [held for held in started if held.job.job_id not in shut]
@@ -358,6 +381,7 @@ class Replay:
         for held in started:
             name = held.job.job_id
             self.found[name] = self.now, held.placed
+            (self.backfilled.add if name in passing else self.backfilled.discard)(name)
             end = self.now + self.predicted[name]
             self.running.append(Allocated(of_name[name], held.placed, self.now, end))
         self.releases = [self.within_limits_at(job) for job in self.queue]

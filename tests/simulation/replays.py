@@ -30,11 +30,12 @@ class Told(NamedTuple):
     """What a replay tells: jobs in the order in which they left, rounds, and attempts that failed.
 
     A job is its number, start, end, predicted run time, nodes and units on them; its fate is
-    whether it failed, how often it was requeued, the time that was lost with that, and what
-    rejected it; a rejected one has no nodes, and starts and ends when it is submitted. A round is
-    the first fields of a `RoundRecord` without the number of rejected jobs, its latency, when it
-    asks for the next one, and the amounts that wait, that are free and that are lost. An attempt is
-    a job's number, its start and end, whether the job was requeued, nodes and units on them. An
+    whether it failed, was withdrawn, or was backfilled, how often it was requeued, the time that
+    was lost with that, and what rejected it; a rejected one has no nodes, and starts and ends when
+    it is submitted. A round is the first fields of a `RoundRecord` without the number of rejected
+    jobs, its latency, when it asks for the next one, and the amounts that wait, that are free and
+    that are lost. An attempt is a job's number, its start and end, whether the job was requeued,
+    nodes and units on them. An
     observer has `heard` of all this.
     """
 
@@ -73,7 +74,14 @@ def by_the_core(
     batches = admitted(columns_of(jobs, RequestNumbers(), batch), parts)
     for left, held, lost, *_ in replay.run(batches):
         rejected = left.rejected_by.tolist()
-        fates = left.failed.tolist(), left.requeues.tolist(), left.lost_time.tolist()
+        backfilled = [
+            has_run and behind
+            for has_run, behind in zip(left.has_run, left.backfilled.tolist(), strict=True)
+        ]
+        fates = (
+            left.failed.tolist(), left.withdrawn.tolist(), backfilled,
+            left.requeues.tolist(), left.lost_time.tolist(),
+        )  # fmt: skip
         refusals = (None if by < 0 else REFUSALS[by] for by in rejected)
         told.fates.extend(zip(*fates, refusals, strict=True))
         told.jobs.extend(_rows(left, jobs, left.predicted))
@@ -146,9 +154,10 @@ def event_by_event(parts: Parts, jobs: Sequence[TracedJob], *, hears: bool = Fal
     hearing = [_Hearing(told.heard)] if hears else []
     simulate(parts._replace(observers=(recorder, lost, *hearing)), jobs)
     for number, job in recorder.jobs.items():
-        told.fates.append((job.state == "failed", job.requeues, job.lost_time, job.rejected_by))
+        how = job.state == "failed", job.state == "withdrawn", bool(job.backfilled)
+        told.fates.append((*how, job.requeues, job.lost_time, job.rejected_by))
         if job.allocation is None:
-            now = job.job.submit_time
+            now = job.job.submit_time + (job.job.patience or 0) * (job.state == "withdrawn")
             told.jobs.append((number, now, now, job.predicted_run_time, (), ()))
             continue
         where = tuple(job.allocation.nodes), tuple(job.allocation.units)

@@ -60,7 +60,7 @@ def test_job_records():
     assert (record.start_time, record.end_time) == (2, 7)
     assert (record.allocation.nodes, record.allocation.units) == ((0, 1), (1, 1))
     # What may be left out of a record says that nothing rejected the job, and that none was lost.
-    assert JobRecord(*record[:7]) == record
+    assert JobRecord(*record[:7], backfilled=False) == record
 
 
 @FORMS

@@ -10,13 +10,13 @@
 namespace hpcsched {
 
 /// Names of the numbers of a `Job`, in their order.
-constexpr std::array<std::string_view, 37> job_fields{
+constexpr std::array<std::string_view, 39> job_fields{
     "number",   "sequence",  "submit_time", "run_time", "requested_time", "predicted", "expected",
     "units",    "shape",     "start",       "end",      "planned_end",    "shown_end", "cell",
     "waits",    "promise",   "why",         "other",    "when",           "held",      "requeues",
     "lost_time", "request",  "later",       "span",     "watched",        "reserved",  "made_after",
     "made_before", "limits",     "rank",      "kind",           "preemptor",  "claims_until",
-    "done",     "suspended_since",       "suspended",
+    "done",     "suspended_since",       "suspended", "backfilled", "leave",
 };
 static_assert(sizeof(Job) == job_fields.size() * sizeof(int64_t));
 

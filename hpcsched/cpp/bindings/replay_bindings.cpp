@@ -27,7 +27,8 @@ void make_batch(Batch* self, const Row& number, const Row& submit_time, const Ro
                 const Array2<const int64_t>& behind_keys, const Array<const bool>& watched,
                 const Row& refused, const Array2<const int64_t>& draws,
                 const Array2<const int64_t>& owners, const Row& limits,
-                const Array2<const int64_t>& precedence, bool is_predicted, bool last)
+                const Array2<const int64_t>& precedence,
+                const Array2<const int64_t>& waiting_times, bool is_predicted, bool last)
 {
     new (self) Batch{
         .number = Column<int64_t>(view_of(number)),
@@ -47,6 +48,7 @@ void make_batch(Batch* self, const Row& number, const Row& submit_time, const Ro
         .owners = Table<int64_t>(matrix_of(owners)),
         .limits = Column<int64_t>(view_of(limits)),
         .precedence = Table<int64_t>(matrix_of(precedence)),
+        .waiting_times = Table<int64_t>(matrix_of(waiting_times)),
     };
 }
 
@@ -57,11 +59,13 @@ Pause advance_released(State& state, const Hooks& hooks, double seconds)
 }
 
 void answer(State& state, const Numbers& rows, const std::vector<NodeUnits>& places,
-            const Numbers& dismissed, int64_t call_again, double seconds)
+            const std::vector<bool>& backfilled, const Numbers& dismissed, int64_t call_again,
+            double seconds)
 {
     for (std::size_t k = 0; k < rows.size(); ++k) {
         state.jobs[rows[k]].cell = add_cells(state, places[k]);
         state.started[static_cast<int64_t>(k)] = rows[k];
+        state.jobs[rows[k]].backfilled = backfilled[k];
     }
     state.counters.decided = static_cast<int64_t>(rows.size());
     state.flight.dismissed = dismissed;
@@ -133,7 +137,8 @@ void bind_replay(nb::module_& core, nb::class_<State>& state)
         .value("ENDED_JOB", EventKind::ended_job)
         .value("ASKED_ROUND", EventKind::asked_round)
         .value("HELD_ROUND", EventKind::held_round)
-        .value("DISMISSED_JOB", EventKind::dismissed_job);
+        .value("DISMISSED_JOB", EventKind::dismissed_job)
+        .value("WITHDRAWN_JOB", EventKind::withdrawn_job);
     nb::class_<Batch>(core, "Batch", R"(Jobs in order of submission, `[B]`.
 
 Parameters
@@ -152,6 +157,9 @@ limits
     Set of limits, -1 if a job has none, `[B]`; empty without limits.
 precedence
     Rank and class in preemption, `[B, 2]`; empty: all jobs are alike.
+waiting_times
+    Seconds before which a job may not start, and at which it is withdrawn, `NEVER` if it is not,
+    `[B, 2]`; empty without any.
 is_predicted
     Whether predictions are known; otherwise they are asked for at submission.
 last
@@ -160,8 +168,7 @@ last
         .def("__init__", &make_batch, nb::kw_only(), "number"_a, "submit_time"_a, "run_time"_a,
              "predicted"_a, "requested_time"_a, "units"_a, "shape"_a, "keys"_a, "behind_keys"_a,
              "watched"_a, "refused"_a, "draws"_a, "owners"_a, "limits"_a, "precedence"_a,
-             "is_predicted"_a,
-             "last"_a);
+             "waiting_times"_a, "is_predicted"_a, "last"_a);
     nb::class_<Hooks>(core, "Hooks", R"(What a replay asks of Python where it is needed.
 
 Parameters
@@ -206,13 +213,13 @@ Parameters
 seconds
     Real time after which the loop pauses between two instants. The next call goes on there.
 )")
-        .def("answer", &answer, nb::kw_only(), "rows"_a, "places"_a, "dismissed"_a,
-             "call_again"_a, "seconds"_a, R"(Give the decision of a round.
+        .def("answer", &answer, nb::kw_only(), "rows"_a, "places"_a, "backfilled"_a,
+             "dismissed"_a, "call_again"_a, "seconds"_a, R"(Give the decision of a round.
 
 Parameters
 ----------
-rows, places
-    Jobs to start, and their nodes with units.
+rows, places, backfilled
+    Jobs to start, their nodes with units, and whether one ahead of them waits on.
 dismissed
     Rows of rejected jobs.
 seconds
@@ -223,7 +230,7 @@ seconds
 Returns
 -------
 tuple
-    Jobs that have left, `[J, 11]`; nodes and units of their places; lost attempts, `[I, 11]`; nodes
+    Jobs that have left, `[J, 12]`; nodes and units of their places; lost attempts, `[I, 12]`; nodes
     and units of theirs; rounds, `[K, 8]`; their waiting, free and idle amounts, `[K, 3R]`; decision
     times, `[K]`; levels of shared resources with their times, `[L, 1 + P]`.
 )")
@@ -238,7 +245,7 @@ tuple
                 return given<int64_t>(
                     Column<LeftJob>(self.output.jobs.part(first, self.output.jobs.size())));
             },
-            "first"_a, "Return the jobs that have left from one on, `[J, 11]`.")
+            "first"_a, "Return the jobs that have left from one on, `[J, 12]`.")
         .def(
             "round_record",
             [](const State& self, int64_t k) {

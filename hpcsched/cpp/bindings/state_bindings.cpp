@@ -508,9 +508,9 @@ bounds
             [](const State& self, int64_t row) {
                 const int64_t held = self.jobs[row].held;
                 return std::tuple((held & held_by_outages) != 0, (held & held_by_others) != 0,
-                                  (held & held_by_limits) != 0);
+                                  (held & held_by_limits) != 0, (held & held_by_begin) != 0);
             },
-            "row"_a, "Return whether outages, Python, or limits hold a job back.")
+            "row"_a, "Return whether outages, Python, limits, or its begin time hold a job back.")
         .def("places", &places, "row"_a, "Return a job's nodes with units, where it is placed node by node.")
         .def_prop_ro(
             "queue",

@@ -99,7 +99,7 @@ enum class Phase {
 
 /// How a job stops running, or that it never runs; the cause of a refusal is added to `rejected`.
 /// An interval in which a job was suspended is written as an attempt.
-enum class Left : int64_t { ended, failed, requeued, preempted, suspended, rejected };
+enum class Left : int64_t { ended, failed, requeued, preempted, suspended, withdrawn, rejected };
 
 /// The causes for which waiting jobs are rejected; those at submission come after them.
 enum class RejectedBy : int64_t { dispatcher, used_up_limit };
@@ -117,6 +117,7 @@ enum class EventKind : int64_t {
     asked_round,
     held_round,
     dismissed_job,
+    withdrawn_job,
 };
 
 /// Causes that hold a job back, one bit each.
@@ -124,5 +125,6 @@ constexpr int64_t held_by_outages = 1;
 constexpr int64_t held_by_others = 2;
 constexpr int64_t held_by_limits = 4;
 constexpr int64_t held_by_requeue = 8;
+constexpr int64_t held_by_begin = 16;
 
 }  // namespace hpcsched

@@ -48,6 +48,7 @@ struct Counters {
     bool changed = false;  // when the set of jobs that are held back must be computed again
     bool flying = false;  // while a decision is pending
     bool flying_changed = false;
+    bool withdrew = false;  // since the last round
     bool moved = false;  // when jobs have started or ceased to draw
 };
 

@@ -43,6 +43,15 @@ struct Job {
     int64_t done;  // seconds of work that checkpoints have saved
     int64_t suspended_since;  // -1: it is not suspended
     int64_t suspended;  // seconds since its start, without the present suspension
+    int64_t backfilled;  // whether a job ahead of it in the queue waited on as it started
+    int64_t leave;  // when it is withdrawn if it still waits; `never` if it is not
+};
+
+/// A time at which something happens to a job that still waits for its first start.
+struct Timer {
+    int64_t time;
+    int64_t sequence;
+    int64_t row;
 };
 
 /// A stretch of a job's places: an interval of slots, or units on a node.
@@ -71,6 +80,7 @@ struct LeftJob {
     int64_t preemptor;
     int64_t ran;  // seconds that the attempt ran
     int64_t work;  // run time without checkpoints
+    int64_t backfilled;
 };
 
 /// An event for observers.

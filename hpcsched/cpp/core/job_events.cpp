@@ -40,7 +40,7 @@ void join_queue(State& state, int64_t row)
     job.span = none;
     job.promise = job.reserved = never;
     job.cell = job.preemptor = job.claims_until = job.suspended_since = none;
-    job.suspended = 0;
+    job.suspended = job.backfilled = 0;
     queue_of(state).insert(row, counters.queued);
     if (state.choices.own_backfill_order) backfill_queue_of(state).insert(row, counters.queued);
     ++counters.queued;
@@ -138,6 +138,7 @@ int64_t submit(State& state, int64_t k)
     raise_keys(state.behind_keys.row(row), state.choices.behind_key_powers, job.expected);
     store_draw(state, k, row);
     job.limits = batch.limits.size() == 0 ? none : batch.limits[k];
+    job.leave = never;
     ++counters.submitted;
     join_queue(state, row);
     // Beside outages the next round counts the units that fit.
@@ -218,6 +219,16 @@ void leave_queue(State& state)
         job.shape = job.request;
     }
     counters.queued += held - counters.started;
+}
+
+void drop_from_queue(State& state, int64_t row)
+{
+    Job& job = state.jobs[row];
+    const int64_t count = state.counters.queued--;
+    std::ranges::remove(state.queue.first(count), row);
+    if (state.choices.own_backfill_order) std::ranges::remove(state.behind.first(count), row);
+    job.waits = 0;
+    add_amounts(state, state.waiting_amounts, -job.units, job.request);
 }
 
 int64_t take_nodes(State& state, int64_t row, const Placement& placed)

@@ -22,6 +22,9 @@ void set_held(State& state, int64_t row, int64_t by, bool holds);
 /// Hide the jobs that are held back from a round, until `leave_queue`.
 void hold_back(State& state);
 
+/// Remove a waiting job from the queue.
+void drop_from_queue(State& state, int64_t row);
+
 /// Remove started jobs from the queue, and merge jobs that were held back into it.
 void leave_queue(State& state);
 

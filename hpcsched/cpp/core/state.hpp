@@ -227,6 +227,7 @@ struct Batch {
     Table<int64_t> owners;
     Column<int64_t> limits;  // set of limits, none: -1; empty without limits
     Table<int64_t> precedence;  // `Job::rank` and `Job::kind`; empty: all are alike
+    Table<int64_t> waiting_times;  // begin time and `Job::leave`; empty without any
 };
 
 /// Nodes of jobs, one job after another.
@@ -334,6 +335,7 @@ struct State {
     Output output;
     Sought sought;
     CountedNodes nodes;
+    std::vector<Timer> timers;  // begin times and withdrawals, as a heap
     std::vector<double> pressure;  // on each resource type in this round, [R]
     SearchMemory search;
     ExternalAllocator* external = nullptr;  // while Python places jobs

@@ -13,6 +13,7 @@
 #include "replay/output.hpp"
 #include "replay/pending_decision.hpp"
 #include "replay/preemption.hpp"
+#include "replay/waiting_times.hpp"
 #include "rules/round.hpp"
 
 namespace hpcsched {
@@ -86,6 +87,7 @@ int64_t Loop::next_instant()
     // A time that has passed while a decision was pending is made up for at once.
     if (counters_.queued != 0 && counters_.call_again != never)
         event = std::min(event, std::max(counters_.call_again, counters_.now + 1));
+    event = earlier_timer(state_, event);
     event = earlier_change(state_, earlier_release(state_, event));
     event = earlier_requeue(state_, earlier_limit(state_, event));
     return earlier_offer(state_, event);
@@ -146,13 +148,32 @@ void Loop::pass_submissions()
             write_refusal(state_, k);
             note_refusal(state_, k);
         } else {
-            note_submission(state_, k, submit(state_, k));
+            const int64_t row = submit(state_, k);
+            note_submission(state_, k, row);
+            note_waiting_times(state_, k, row);
         }
         ++counters_.next;
     }
     if (is_batch_used_up()) return;
+    pass_timers(state_);
     const bool flies = state_.manner.takes_time && counters_.flying;
     counters_.phase = flies ? Phase::flight : Phase::rounds;
+}
+
+/// Mark the jobs that a round starts before one that is ahead of them in the queue.
+void mark_backfilled(State& state)
+{
+    int64_t left = state.counters.started;
+    bool passes = false;
+    for (int64_t k = 0; left != 0; ++k) {
+        Job& job = state.jobs[state.queue[k]];
+        if (job.waits != 0) {
+            passes = true;
+        } else {
+            job.backfilled = passes;
+            --left;
+        }
+    }
 }
 
 /// Hold a round of the rule. Where decisions take simulated time, starts are taken back until the
@@ -172,6 +193,7 @@ void Loop::ask_rule()
     if (state_.preemption.any) counters_.call_again = never;
     hold_round(state_, false);
     const Numbers requeued = preempt(state_);
+    mark_backfilled(state_);
     if (state_.manner.takes_time) {
         over_ = read_clock();
         state_.flight.decision_seconds = is_shown ? over_ - began : 0.0;
@@ -224,10 +246,12 @@ void Loop::charge()
 void Loop::pass_round()
 {
     resume_all(state_);
-    if (counters_.queued == 0) {
+    // A queue that was emptied by withdrawals is recorded by a round as well.
+    if (counters_.queued == 0 && !counters_.withdrew) {
         counters_.phase = Phase::next_instant;
         return;
     }
+    counters_.withdrew = false;
     narrow_all(state_);
     release_requeued(state_);
     if (needs_look(state_)) {

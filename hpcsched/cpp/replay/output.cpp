@@ -18,13 +18,13 @@ void note_job(State& state, EventKind kind, int64_t row, int64_t value)
     state.followed.events.add({kind, state.now(), job.sequence, row, value, job.expected});
 }
 
-/// Write a job that dispatchers or admission reject; it has no places.
-void write_rejected(State& state, int64_t sequence, int64_t predicted, int64_t cause,
-                    int64_t requeues, int64_t lost_time)
+/// Write a job that leaves without a run; it has no places.
+void write_unrun(State& state, int64_t sequence, int64_t predicted, int64_t how, int64_t requeues,
+                 int64_t lost_time)
 {
     const int64_t now = state.now();
     state.output.jobs.add({sequence, now, now, predicted, state.output.places.size(),
-                           static_cast<int64_t>(Left::rejected) + cause, requeues, lost_time, none, 0, 0});
+                           how, requeues, lost_time, none, 0, 0, 0});
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ void write_job(State& state, int64_t row, Left how)
         if (state.choices.writes_places) write_places(state, job.cell, places);
         jobs.add({job.sequence, begin, state.now(), job.predicted, places.size(),
                   static_cast<int64_t>(how), job.requeues, lost_time, job.preemptor, ran,
-                  job.run_time});
+                  job.run_time, job.backfilled});
     };
     // An attempt that is repeated is lost, but its job has not left; other lost ones are both.
     const int64_t saved = how == Left::requeued ? state.checkpoints.saved(job, ran) : 0;
@@ -67,7 +67,8 @@ void write_dismissed(State& state, RejectedBy by)
     for (const int64_t row : state.flight.dismissed) {
         note_end(state, EventKind::dismissed_job, row, cause);
         const Job& job = state.jobs[row];
-        write_rejected(state, job.sequence, job.predicted, cause, job.requeues, job.lost_time);
+        write_unrun(state, job.sequence, job.predicted, static_cast<int64_t>(Left::rejected) + cause,
+                    job.requeues, job.lost_time);
         forget(state, row);
     }
     state.flight.dismissed.clear();
@@ -80,8 +81,15 @@ bool is_refused(const State& state, int64_t k)
 
 void write_refusal(State& state, int64_t k)
 {
-    write_rejected(state, state.counters.submitted++, state.batch->predicted[k],
-                   state.batch->refused[k], 0, 0);
+    write_unrun(state, state.counters.submitted++, state.batch->predicted[k],
+                static_cast<int64_t>(Left::rejected) + state.batch->refused[k], 0, 0);
+}
+
+void write_withdrawn(State& state, int64_t row)
+{
+    const Job& job = state.jobs[row];
+    write_unrun(state, job.sequence, job.predicted, static_cast<int64_t>(Left::withdrawn), 0, 0);
+    if (state.manner.follows) note_job(state, EventKind::withdrawn_job, row, 0);
 }
 
 void write_round(State& state, double seconds, int64_t queued, int64_t running)
@@ -141,6 +149,7 @@ void note_round(State& state)
     for (const int64_t row : state.started.first(state.counters.started)) {
         write_places(state, state.jobs[row].cell, state.followed.starts);
         note_job(state, EventKind::started_job, row, state.followed.starts.size());
+        state.followed.events.back().expected = state.jobs[row].backfilled;
     }
     write_dismissed(state, RejectedBy::dispatcher);
     const int64_t number = state.output.rounds.size() - 1;

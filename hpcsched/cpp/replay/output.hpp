@@ -22,6 +22,9 @@ bool is_refused(const State& state, int64_t k);
 /// Write the submission and refusal of job `k` of the batch.
 void write_refusal(State& state, int64_t k);
 
+/// Write that a waiting job is withdrawn, and note it.
+void write_withdrawn(State& state, int64_t row);
+
 /// Write a round; `queued` and `running` are the numbers of jobs before it.
 void write_round(State& state, double seconds, int64_t queued, int64_t running);
 

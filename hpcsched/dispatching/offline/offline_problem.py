@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.problem import DispatchingProblem, Objective, WaitingJob, waiting_job
+from hpcsched.errors import Finding, InputError
 from hpcsched.system.space import NodeAllocation, NodeSpace
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
@@ -59,7 +60,16 @@ def problem_of(
         The jobs, by ascending submit time.
     free_units
         As in `OfflineProblem`.
+
+    Raises
+    ------
+    InputError
+        A job has a begin time, or is withdrawn.
     """
+    jobs = tuple(jobs)
+    if any(job.begin_delay or job.patience is not None for job, _ in jobs):
+        message = "a plan of a whole trace has no begin times and no jobs that are withdrawn"
+        raise InputError(Finding("not-offline", message, key="trace"))
     waiting = tuple(
         waiting_job(
             job, min(run_time, job.requested_time) if kill_at_requested_time else run_time, system

@@ -126,7 +126,10 @@ class AccountingLogSource(RecordSource):
             if self._log_params.missing_requested_time in ("skip", "error"):
                 usable &= block.requested_time > 0
             for k in np.flatnonzero(usable).tolist():
-                number, found = int(block.job_id[k]), (bool(block.run_time[k] > 0), before + k + 1)
+                ran = bool(
+                    block.run_time[k] > 0 and (block.patience is None or block.patience[k] < 0)
+                )
+                number, found = int(block.job_id[k]), (ran, before + k + 1)
                 last[number] = max(found, last.get(number, found))
             before += len(usable)
         return {number: record for number, (_, record) in last.items()}

@@ -112,6 +112,9 @@ class Block:
         Names, by row of `details`, that are numbered as they appear in jobs.
     wait
         Recorded wait time of a record, negative if not given; None if the log has none.
+    patience, begin_delay
+        Wait after which a job was withdrawn, -1 if it was not, and time after its submission before
+        which it may not start; None where no job has any.
     """
 
     path: Callable[[int], Path]
@@ -131,6 +134,8 @@ class Block:
     texts: Mapping[str, Callable[[int], str | None]] = field(default_factory=dict)
     named: Mapping[int, Callable[[int], str]] = field(default_factory=dict)
     wait: Callable[[int], int] | None = None
+    patience: IntArray | None = None
+    begin_delay: IntArray | None = None
 
     def columns(self, rows: IntArray, numbers: "RequestNumbers") -> "JobColumns":
         """Return the jobs of some of the records."""
@@ -152,6 +157,10 @@ class Block:
             after = [[number] if number > 0 else None for number in self.preceding[rows].tolist()]
             details["after"] = python_array(after, DETAILS.field("after").type)
         details["think_time"] = arrow_array(self.think_time[rows])
+        delay = np.zeros_like(self.job_id) if self.begin_delay is None else self.begin_delay
+        details["begin_delay"] = arrow_array(delay[rows])
+        if self.patience is not None:
+            details["patience"] = arrow_array(self.patience[rows], self.patience[rows] < 0)
         if any(one.shared_requests for one in asked):
             drawn = [asked[k].shared_requests or None for k in request.tolist()]
             details["shared_requests"] = pa.array(drawn, DETAILS.field("shared_requests").type)
@@ -244,6 +253,7 @@ class LogSource(ABC):
         self.finished = False
         self.names: dict[int, NamesSeen] = {}
         self._policies = policies
+        self._withdrawn = getattr(policies, "withdrawn", "skip")
         self._waits: dict[int, int] | None = None
         self._system = system
 
@@ -336,6 +346,7 @@ class LogSource(ABC):
         self._read = 0
         self._skipped: deque[_Skipped] = deque()
         self._changes: dict[int, list[str]] = {}
+        self._last_run_times: dict[int | None, int] = {}
         policies = self._policies
         sort = policies.unsorted == "sort"
         stand_in = policies.missing_requested_time
@@ -355,7 +366,31 @@ class LogSource(ABC):
         for columns, records, last in batches:
             request = numbered(columns.request, columns.requests, numbers)
             ours = columns._replace(request=request, requests=numbers.requests)
-            yield _Batch(self.linked(ours if sort else columns, records), records, last)
+            linked = self.linked(ours if sort else columns, records)
+            if self._withdrawn != "skip":
+                linked = self._with_run_times(linked)
+            yield _Batch(linked, records, last)
+
+    def _with_run_times(self, columns: "JobColumns") -> "JobColumns":
+        """Return jobs in which withdrawn ones run as long as their user's last job that ran.
+
+        At most, and for users without such a job, they run for their requested time.
+        """
+        import pyarrow as pa  # noqa: PLC0415
+
+        details, run_time = columns.details, columns.run_time.copy()
+        patience = details.column("patience")
+        users = details.column("user").to_pylist()
+        for k, (user, wait) in enumerate(zip(users, patience.to_pylist(), strict=True)):
+            if wait is None:
+                self._last_run_times[user] = int(run_time[k])
+            else:
+                run_time[k] = min(self._last_run_times.get(user, run_time[k]), run_time[k])
+        if self._withdrawn == "never_leave":
+            place = details.schema.get_field_index("patience")
+            never = pa.nulls(len(patience), patience.type)
+            details = details.set_column(place, "patience", never)
+        return columns._replace(run_time=run_time, details=details)
 
     def _count_records(self, last: int) -> None:
         """Count the records up to the `last`, from 1; raises InputError at the error of one."""
@@ -562,6 +597,8 @@ class Record(NamedTuple):
         Names of the job, of its queue and of its partition.
     wait
         Recorded wait time.
+    patience, begin_delay
+        As in `Block`; the run time of a withdrawn job is its requested time.
     """
 
     job_id: int
@@ -572,6 +609,8 @@ class Record(NamedTuple):
     details: Sequence[int | str | None] = (None,) * len(NUMBERED)
     texts: Sequence[str | None] = (None,) * len(TEXTS)
     wait: int = -1
+    patience: int = -1
+    begin_delay: int = 0
 
 
 class _Read(NamedTuple):
@@ -695,6 +734,8 @@ def _block(read: Sequence[_Read]) -> Block:
         texts=texts,
         named={d: partial(_detail, records, d) for d in sorted(named)},
         wait=lambda k: records[k].wait,
+        patience=np.array([record.patience for record in records], dtype=np.int64),
+        begin_delay=np.array([record.begin_delay for record in records], dtype=np.int64),
     )
 
 

@@ -233,20 +233,26 @@ class PbsAccountingSource(AccountingLogSource):
         """Return the content of a line."""
         number, said = parse_end(line)
         # PBS writes start=0 for a job that was deleted before its start.
-        if said.get("start") == "0":
+        withdrawn = said.get("start") == "0"
+        if withdrawn and self._params.withdrawn == "skip":
             raise SetAsideError("never_started", "a job that was not started")
         submit_time = self._second(said, "ctime" if "ctime" in said else "qtime")
-        end_time, start_time = self._second(said, "end"), self._second(said, "start")
+        end_time = self._second(said, "end")
+        start_time = end_time if withdrawn else self._second(said, "start")
         if end_time < start_time:
             raise ValueError("the job ends before it starts")
         queue = said.get("queue", "")
         # A walltime is optional in PBS: queues may run jobs without a limit.
         limit = said.get("Resource_List.walltime")
+        requested_time = -1 if limit is None else self.seconds.duration(parse_time(limit))
+        begin = submit_time
+        if self._params.begin_times == "honour" and "etime" in said:
+            begin = max(self._second(said, "etime"), submit_time)
         return Record(
             number,
             submit_time,
-            end_time - start_time,
-            -1 if limit is None else self.seconds.duration(parse_time(limit)),
+            requested_time if withdrawn else end_time - start_time,
+            requested_time,
             lambda: self._request(said),
             details=(
                 said.get("user", ""),
@@ -257,6 +263,8 @@ class PbsAccountingSource(AccountingLogSource):
             ),
             texts=(said.get("jobname") or None, queue or None, None),
             wait=start_time - submit_time,
+            patience=end_time - submit_time if withdrawn else -1,
+            begin_delay=begin - submit_time,
         )
 
     def _request(self, said: dict[str, str]) -> Request:

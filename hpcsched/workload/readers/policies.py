@@ -51,7 +51,17 @@ class RecordPolicies(Params):
     fractional_seconds: FractionalSeconds = Field("error", description=FRACTIONS)
 
 
-class AccountingLogParams(RecordPolicies):
+class WithdrawnPolicy(RecordPolicies):
+    """Parameters of sources whose logs have jobs that were withdrawn while they waited."""
+
+    withdrawn: Literal["skip", "keep", "never_leave"] = Field(
+        "skip",
+        description="Policy for a job that was withdrawn while it waited: leave it out, have it"
+        " leave after as long a wait as recorded, or have it wait until it starts.",
+    )
+
+
+class AccountingLogParams(WithdrawnPolicy):
     """Parameters that the sources of accounting logs share."""
 
     path: InputPath = Field(
@@ -81,6 +91,11 @@ class AccountingLogParams(RecordPolicies):
         "error",
         description="Policy for a request for a resource type that no node group has; ignoring"
         " it is counted as a clipping.",
+    )
+    begin_times: Literal["ignore", "honour"] = Field(
+        "ignore",
+        description="Let a job start no sooner than the log calls it eligible (Eligible, etime): at"
+        " the begin time that it asked for, or after a hold.",
     )
     duplicate: Literal["error", "skip", "last", "keep"] = Field(
         "error",

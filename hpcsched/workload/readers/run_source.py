@@ -1,7 +1,7 @@
 """Trace source `run`: the jobs of an earlier run, live or simulated, as they ran.
 
 Submit times, requests, eligible nodes and run times come from the run directory's `jobs.parquet`.
-Rejected jobs never ran, and are skipped.
+Rejected and withdrawn jobs never ran, and are skipped.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,6 +28,7 @@ _COLUMNS = (
     *(column.name for column in BOUNDS),
     "run_time",
     "start_time",
+    "state",
 )
 
 
@@ -83,7 +84,7 @@ class RunSource:
         for row in self._rows():
             self.account.read += 1
             if row["run_time"] is None:
-                self.account.skipped["rejected"] += 1
+                self.account.skipped[row["state"]] += 1
                 continue
             if set(row["unit_request"]) != set(self._system.resource_types):
                 theirs = ", ".join(row["unit_request"])

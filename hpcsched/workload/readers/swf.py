@@ -41,7 +41,7 @@ from hpcsched.workload.readers.log_source import (
     check_draws,
     check_types,
 )
-from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
+from hpcsched.workload.readers.policies import RecordPolicies, UnusableError, WithdrawnPolicy
 from hpcsched.workload.readers.quantities import WholeSeconds, processors_per_node, whole_nodes
 from hpcsched.workload.readers.text_files import (
     LONGEST,
@@ -57,8 +57,8 @@ if TYPE_CHECKING:
 
 
 _SUBMIT_TIME = 1
-_DURATIONS = (3, 8, 17)
-"""Fields of the run time, the requested time and the think time, from 0."""
+_DURATIONS = (2, 3, 8, 17)
+"""Fields of the wait time, the run time, the requested time and the think time, from 0."""
 
 _WAITS = WholeSeconds("outward")
 
@@ -300,7 +300,7 @@ class LineSource(LogSource):
 UNIT_RESOURCES = "UnitResources:"
 
 
-class SwfParams(RecordPolicies):
+class SwfParams(WithdrawnPolicy):
     """Parameters of `swf`: the log, and policies for records that cannot be used as they are."""
 
     unit: UnitAmounts | None = Field(
@@ -363,6 +363,9 @@ NO_NAME = b"-1"
 _USED = (0, 1, 3, 4, 7, 8, 11, 12, 13, 14, 15)
 """Job, submit, run time, processors allocated and requested, requested time, user to partition."""
 _MEMORY = 9
+_WAITED = (2, 10)
+"""Fields of the wait time and of the status."""
+_CANCELLED = 5
 _PRECEDING = (16, 17)
 """Fields of the preceding job's number and of the think time after it."""
 
@@ -407,6 +410,7 @@ class SwfSource(LineSource):
         self.dependencies = params.dependencies == "honour"
         self.fields_read = (
             *_USED,
+            *_WAITED * (params.withdrawn != "skip"),
             *_PRECEDING * self.dependencies,
             *(_MEMORY,) * self._uses_memory,
             *(range(FIELDS, FIELDS + len(declared)) if self._types else ()),
@@ -461,6 +465,14 @@ class SwfSource(LineSource):
         there = lines.verdicts == Verdict.JOB
         lines.verdicts[there & (processors <= 0)] = Verdict.MISSING_PROCESSORS
         preceding, think_time, more = None, np.zeros_like(job_id), lines.numbers[len(_USED) :]
+        patience = None
+        if self._params.withdrawn != "skip":
+            wait, status, more = more[0], more[1], more[2:]
+            # A job that was cancelled as it ran has a run time, or processors.
+            ran = (run_time > 0) | ((run_time == 0) & (allocated > 0))
+            withdrawn = (status == _CANCELLED) & ~ran & (wait >= 0)
+            patience = np.where(withdrawn, wait, -1)
+            run_time = np.where(withdrawn, requested_time, run_time)
         if self.dependencies:
             preceding, think_time, more = more[0], more[1], more[2:]
             think_time = np.where(preceding > 0, np.maximum(think_time, 0), 0)
@@ -482,6 +494,7 @@ class SwfSource(LineSource):
             think_time,
             preceding=preceding,
             texts=named,
+            patience=patience,
         )
 
     def _name(self, line: bytes) -> str | None:

@@ -39,9 +39,9 @@ from hpcsched.workload.readers.log_source import NamesSeen, Record, RecordSource
 from hpcsched.workload.readers.policies import (
     FRACTIONS,
     FractionalSeconds,
-    RecordPolicies,
     SetAsideError,
     UnusableError,
+    WithdrawnPolicy,
 )
 from hpcsched.workload.readers.quantities import (
     EqualUnits,
@@ -137,7 +137,7 @@ class NotEnded(Params):
     )
 
 
-class TableParams(RecordPolicies):
+class TableParams(WithdrawnPolicy):
     """Parameters of `table`: the table, its columns, and policies for rows."""
 
     path: InputPath = Field(
@@ -370,12 +370,14 @@ class TableSource(RecordSource):
             if (began := self._number(row, "start_time")) >= 0:
                 wait = began - submit_time
         self.seconds.rounded = rounded
+        requested_time = self._number(row, "requested_time") if limit is None else limit
+        patience = self._patience(row, submit_time)
         return Record(
             # Numbered by row of the file, skipped rows included, so that a number leads to its row.
             self._number(row, "job_id") if "job_id" in row else self.position,
             submit_time,
-            self._run_time(row),
-            self._number(row, "requested_time") if limit is None else limit,
+            self._run_time(row) if patience < 0 else requested_time,
+            requested_time,
             lambda: self._request(row, values),
             [self._label(row, label) for label in NUMBERED],
             [
@@ -383,7 +385,8 @@ class TableSource(RecordSource):
                 self._text(row, "queue" if "queue" in named else "queue_name"),
                 self._text(row, "partition" if "partition" in named else "partition_name"),
             ],
-            wait,
+            wait if patience < 0 else patience,
+            patience,
         )
 
     def _request(self, row: _Row, values: _Row) -> Request:
@@ -552,6 +555,15 @@ class TableSource(RecordSource):
         if end_time < start_time:
             raise self._malformed("end_time", "the job ends before it starts")
         return end_time - start_time
+
+    def _patience(self, row: _Row, submit_time: int) -> int:
+        """Return how long a job waited that has an end and no start; -1 for all others."""
+        keeps = self._params.withdrawn != "skip"
+        if not (keeps and {"start_time", "end_time"} <= self._columns.keys()):
+            return -1
+        if self._number(row, "start_time") >= 0:
+            return -1
+        return max(self._number(row, "end_time") - submit_time, -1)
 
     def _label(self, row: _Row, label: str) -> int | str | None:
         """Return the number or name of a user, group, application, queue or partition."""

@@ -18,6 +18,7 @@ from hpcsched.parameters import (
     ResourceType,
     parse_amount,
 )
+from hpcsched.portable_math import log
 from hpcsched.registration import KEEPS_REQUESTS, KEEPS_WAITS, Context, builtin
 from hpcsched.system.space import asking, idle_room, most_of
 from hpcsched.workload.job import Job, TracedJob
@@ -343,6 +344,43 @@ class Jitter:
                 yield heappop(held)[-1]
         while held:
             yield heappop(held)[-1]
+
+
+class PatienceParams(SeededParams):
+    """Parameters of `patience`: mean patience, share of the jobs, and seed."""
+
+    mean: PositiveDuration = Field(
+        description="Mean patience, in seconds or with a unit (6h), of an exponential distribution."
+    )
+    share: float = Field(1.0, gt=0, le=1, description="Share of the jobs that are not patient.")
+
+
+@builtin(
+    "transform",
+    "patience",
+    PatienceParams,
+    summary="jobs that are withdrawn if they wait too long, by a draw of each",
+    capabilities={KEEPS_REQUESTS, KEEPS_WAITS},
+)
+class Patience:
+    """Transform that draws after how long a wait jobs are withdrawn, in whole seconds.
+
+    The draw depends on the job's number and the seeds alone, and takes the place of a recorded
+    patience. Jobs with a drawn one count as `impatient`.
+    """
+
+    def __init__(self, params: PatienceParams, context: Context) -> None:
+        self._params, self._seeds = params, (context.seed, params.seed)
+
+    def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
+        """Yield all jobs."""
+        mean, share = self._params.mean, self._params.share
+        for job, run_time in jobs:
+            drawn, patience = own_share(*self._seeds, job.job_id) / share, job.patience
+            if drawn < 1:
+                patience = int(-mean * log(1 - drawn))
+                account.change("impatient")
+            yield TracedJob(job._replace(patience=patience), run_time)
 
 
 class ScaleLoadParams(Params):

@@ -4,7 +4,7 @@ The first line names the columns, in any order; unknown columns are ignored. Nee
 `Submit`, `Start`, `End`, a number of CPUs (`NCPUS`, `AllocCPUS`, `ReqCPUS`, or in `AllocTRES` or
 `ReqTRES`), and, unless units are made without nodes, a number of nodes (`NNodes`, `AllocNodes`,
 `ReqNodes`, or in the same). Used where they are there: `Timelimit` or `TimelimitRaw`, `ReqMem`,
-`Partition`, `User`, `Account`, `QOS`, `JobName`.
+`Partition`, `User`, `Account`, `QOS`, `JobName`, `State`, `Eligible`.
 
 Source: the manual page `sacct` of SchedMD; a `core` here is a CPU in Slurm's terms.
 """
@@ -99,17 +99,23 @@ class SlurmSacctSource(AccountingLogSource):
         """Return the content of a line."""
         row = self._rows.row(line)
         number = self._ran(row)
+        withdrawn = self._was_withdrawn(row)
         submit_time, start_time, run_time = self._times(row)
+        requested_time, begin = _requested_time(row) or -1, submit_time
+        if self._params.begin_times == "honour" and not _lacks(row, "eligible"):
+            begin = max(self._clock.instant(row["eligible"], submit_time), submit_time)
         qos, partition = row.get("qos", ""), row.get("partition", "")
         return Record(
             number,
             submit_time,
-            run_time,
-            _requested_time(row) or -1,
+            requested_time if withdrawn else run_time,
+            requested_time,
             lambda: self._request(row),
             details=(row.get("user", ""), row.get("account", ""), None, qos, partition),
             texts=(row.get("jobname") or None, qos or None, partition or None),
             wait=start_time - submit_time,
+            patience=start_time - submit_time if withdrawn else -1,
+            begin_delay=begin - submit_time,
         )
 
     def _request(self, row: Row) -> Request:
@@ -118,17 +124,22 @@ class SlurmSacctSource(AccountingLogSource):
         return self.request_for(units, one_unit_per_node=units.per_node and units.units > 1)
 
     def _ran(self, row: Row) -> int:
-        """Return the number of a job that ran to its end."""
+        """Return the number of a job that ran to its end, or was withdrawn."""
         found = parse_job_id(row["jobid"])
         if found.is_step:
             raise SetAsideError("job_step", "a step of a job")
         if found.is_pending:
             raise SetAsideError("pending_array", "tasks of an array that have not started")
-        if row["start"].lower() in NOT_GIVEN:
+        if _lacks(row, "start") and not self._was_withdrawn(row):
             raise SetAsideError("never_started", "a job that was not started")
-        if row["end"].lower() in NOT_GIVEN:
+        if _lacks(row, "end"):
             raise SetAsideError("still_running", "a job that has not ended")
         return found.number
+
+    def _was_withdrawn(self, row: Row) -> bool:
+        """Return True for a job that was cancelled before its start, where such jobs are wanted."""
+        cancelled = row.get("state", "").startswith("CANCELLED") and not _lacks(row, "end")
+        return self._params.withdrawn != "skip" and cancelled and _lacks(row, "start")
 
     def _times(self, row: Row) -> tuple[int, int, int]:
         """Return the submit time, the start time and the run time, in seconds."""
@@ -137,7 +148,8 @@ class SlurmSacctSource(AccountingLogSource):
         submit_time = clock.instant(row["submit"])
         # In this order: in the repeated hour of autumn, a start is read as not before its
         # submission.
-        start_time = clock.instant(row["start"], submit_time)
+        started = row["end" if _lacks(row, "start") else "start"]
+        start_time = clock.instant(started, submit_time)
         end_time = clock.instant(row["end"], start_time)
         if end_time < start_time:
             raise ValueError(f"the job ends before it starts: {row['end']}, {row['start']}")
@@ -202,7 +214,9 @@ class SlurmSacctSource(AccountingLogSource):
     def _check_columns(self) -> None:
         """Raise InputError if the dump lacks a needed column."""
         columns = self._rows.columns
-        lacking = [name for name in _NEEDED if name.lower() not in columns]
+        honours, keeps = self._params.begin_times == "honour", self._params.withdrawn != "skip"
+        needed = (*_NEEDED, *["Eligible"] * honours, *["State"] * keeps)
+        lacking = [name for name in needed if name.lower() not in columns]
         for what, name in (("cpu", "NCPUS"), ("node", "NNodes")):
             some = {*self._tres, *_COLUMNS[what][0], *_COLUMNS[what][1]}
             needed = what == "cpu" or self._params.mapping == "as_requested"
@@ -235,6 +249,10 @@ class SlurmSacctSource(AccountingLogSource):
                 except (UnusableError, ValueError):
                     continue
                 return
+
+
+def _lacks(row: Row, column: str) -> bool:
+    return row.get(column, "").lower() in NOT_GIVEN
 
 
 def _requested_time(row: Row) -> int | None:
