@@ -16,7 +16,6 @@ from hpcsched.dispatching.problem import (
     waits_for_outage,
 )
 from hpcsched.dispatching.rules.core_rules import CoreRule
-from hpcsched.dispatching.rules.orders import sorted_queue
 from hpcsched.errors import DecisionError, HpcschedError
 from hpcsched.plugin_faults import FAULTS, named
 from hpcsched.simulation.check import (
@@ -218,7 +217,7 @@ class DecisionRequests:
         if not gone or len(gone) == len(problem.queue):
             return ()
         rule, gone = self._parts.dispatcher, gone.union(self.decision.rejected)
-        queue = sorted_queue(rule.order, problem) if isinstance(rule, CoreRule) else problem.queue
+        queue = rule.considered if isinstance(rule, CoreRule) else problem.queue
         numbers = [job.job_id for job in queue]
         first = next((k for k, number in enumerate(numbers) if number not in gone), len(numbers))
         return set(numbers[first:])

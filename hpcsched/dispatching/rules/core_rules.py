@@ -5,7 +5,7 @@ makes each. In `hpcsched/cpp/rules`, `round.cpp` has the lists, `easy.cpp` EASY 
 `backfill_*.cpp` backfilling with more reservations, and a file of its name each other rule.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from hpcsched._core import NEVER, Compression, Rule, WaitReason
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import NOTHING, Decision, Reason, ReasonKind
-from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.core_calls import ProblemState
 from hpcsched.dispatching.rules.orders import (
     ArrivalOrder,
@@ -151,6 +151,8 @@ class CoreRule:
         Order of the jobs behind the head job; None: the same order.
     plans_past_outages
         True for rules that make reservations (see `Dispatcher`).
+    considered
+        Queued jobs of the last problem, in the order of the queue.
     needs_python
         What else of the scenario has to be asked in Python in each round, in words.
     """
@@ -176,6 +178,7 @@ class CoreRule:
             **options,
         }
         self.carried = carried
+        self.considered: Sequence[WaitingJob] = ()
         self.plans_past_outages = rule not in (Rule.STRICT, Rule.GREEDY, Rule.COMMITTED)
         self._filled = ProblemState(rule, allocator, **self.options)
 
@@ -189,7 +192,7 @@ class CoreRule:
         # Most rounds of a full system start nothing, and end here without filling the state.
         if not goes_on and not any(job.units <= free for job in problem.queue):
             return NOTHING
-        queue = sorted_queue(self.order, problem)
+        queue = self.considered = sorted_queue(self.order, problem)
         if isinstance(self.carried, CarriedPromises) and self.rule != Rule.RELAXED:
             promised = self.carried.promised
             queue = sorted(queue, key=lambda job: job.job_id not in promised)
