@@ -7,7 +7,6 @@ import numpy as np
 
 from hpcsched.audit.columns import AuditedRun, Replayed, TraceColumns, objects
 from hpcsched.audit.violations import Check, rule
-from hpcsched.system.limits import JOBS, NODES
 from hpcsched.system.policies import JobRules
 from hpcsched.system.system import IntArray, Request
 from hpcsched.workload.job import NUMBERED, Job
@@ -95,20 +94,11 @@ def refusals(check: Check, at: Replayed) -> None:
         """Return whether job `k`, on so many nodes at most, breaks a limit whatever runs."""
         if rules is None:
             return False
-        own, time = rules.distinct[rules.of_job[k]], int(trace.requested_time[k])
         asked = (trace.units[k] * trace.unit_request[k]).tolist()
         usage = dict(zip(at.system.resource_types, asked, strict=True))
-        usage |= {JOBS: 1, NODES: min(int(trace.units[k]), nodes)}
-        minutes = {f"{name} minutes": -(-amount * time // 60) for name, amount in usage.items()}
-        if own.refusal(usage | minutes, usage[NODES], time):
-            return True
-        if any(usage.get(of.counted, 0) > of.most for of in own.limits):
-            return True
-        return any(
-            usage.get(of.counted, 1) * time
-            > 60 * ((of.limit.most or 0) - (of.limit.used if of.kind != "running" else 0))
-            for of in own.over_time
-        )
+        most = min(int(trace.units[k]), nodes)
+        own: JobRules = rules.distinct[rules.of_job[k]]
+        return own.never_starts(usage, most, int(trace.requested_time[k]))
 
     def refusal(k: int) -> str:
         """Return the rule by which job `k` has to be refused; empty if there is none."""

@@ -1,7 +1,7 @@
 """The blocks `qos`, `accounts` and `limits`: declarations, and the objects built from them."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -35,50 +35,38 @@ _Amounts = Annotated[Mapping[str, Amount], ResourceType(beside=(JOBS, NODES))]
 _Resources = Annotated[Mapping[str, Amount], ResourceType(beside=(NODES,))]
 
 
+def _limit(description: str) -> Any:
+    return Field(default_factory=dict, description=description)
+
+
 class LimitsDeclaration(Params):
     """Limits: amounts by resource type, `nodes` or `jobs`; those over time in minutes of them."""
 
-    total: _Amounts = Field(
-        default_factory=dict, description="Maximum of all running jobs together (GrpTRES, GrpJobs)."
+    total: _Amounts = _limit("Maximum of all running jobs together (GrpTRES, GrpJobs).")
+    per_user: _Amounts = _limit(
+        "Maximum of the running jobs of each user (MaxTRESPerUser, MaxJobsPerUser; of"
+        " an account: MaxJobs)."
     )
-    per_user: _Amounts = Field(
-        default_factory=dict,
-        description="Maximum of the running jobs of each user (MaxTRESPerUser, MaxJobsPerUser; of"
-        " an account: MaxJobs).",
+    per_account: _Amounts = _limit(
+        "Maximum of the running jobs of each account (MaxTRESPerAccount); not of an"
+        " account or user itself."
     )
-    per_account: _Amounts = Field(
-        default_factory=dict,
-        description="Maximum of the running jobs of each account (MaxTRESPerAccount); not of an"
-        " account or user itself.",
-    )
-    per_job: _Resources = Field(
-        default_factory=dict, description="Maximum of each job (MaxTRESPerJob)."
-    )
-    per_node: _Resources = Field(
-        default_factory=dict,
-        description="Maximum of each job, per node that it may use (MaxTRESPerNode).",
-    )
-    least: _Resources = Field(default_factory=dict, description="Minimum of each job (MinTRES).")
+    per_job: _Resources = _limit("Maximum of each job (MaxTRESPerJob).")
+    per_node: _Resources = _limit("Maximum of each job, per node that it may use (MaxTRESPerNode).")
+    least: _Resources = _limit("Minimum of each job (MinTRES).")
     max_time: PositiveDuration | None = Field(
         None, description="Maximum requested time: seconds, or with a unit (MaxWall)."
     )
-    total_minutes: _Resources = Field(
-        default_factory=dict,
-        description="Maximum of all jobs so far, in minutes times amounts; a job starts only if it"
-        " cannot exceed it (GrpTRESMins with `safe`).",
+    total_minutes: _Resources = _limit(
+        "Maximum of all jobs so far, in minutes times amounts; a job starts only if it"
+        " cannot exceed it (GrpTRESMins with `safe`)."
     )
-    used_minutes: _Resources = Field(
-        default_factory=dict, description="Part of `total_minutes` used before the first job."
+    used_minutes: _Resources = _limit("Part of `total_minutes` used before the first job.")
+    running_minutes: _Resources = _limit(
+        "Maximum of what running jobs may still take, in minutes times amounts (GrpTRESRunMins)."
     )
-    running_minutes: _Resources = Field(
-        default_factory=dict,
-        description="Maximum of what running jobs may still take, in minutes times amounts"
-        " (GrpTRESRunMins).",
-    )
-    job_minutes: _Resources = Field(
-        default_factory=dict,
-        description="Maximum of each job: amounts times its requested time in minutes"
-        " (MaxTRESMinsPerJob).",
+    job_minutes: _Resources = _limit(
+        "Maximum of each job: amounts times its requested time in minutes (MaxTRESMinsPerJob)."
     )
     wall_minutes: Amount | None = Field(
         None, description="Maximum of the run times of all jobs so far, in minutes (GrpWall)."

@@ -10,8 +10,8 @@ import pyarrow as pa
 from hpcsched._core import Counted, State
 from hpcsched.arrow_arrays import numpy_array
 from hpcsched.simulation.records import RejectedBy
-from hpcsched.system.limits import JOBS, NODES
-from hpcsched.system.policies import Counter, JobRules, minutes_of
+from hpcsched.system.limits import NODES
+from hpcsched.system.policies import Counter, JobRules
 from hpcsched.system.space import idle_room
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job import Job
@@ -98,19 +98,10 @@ class ReplayLimits:
 
     def _refuses(self, job: Job) -> bool:
         """Return whether a job could never start, whatever runs."""
-        rules, time = self._limits.of(job), job.requested_time
         types = zip(self._system.resource_types, job.unit_request, strict=True)
-        usage = {name: job.units * amount for name, amount in types}
+        asked = {name: job.units * amount for name, amount in types}
         nodes = min(job.units, idle_room(self._system, job.request).nodes)
-        usage |= {JOBS: 1, NODES: nodes}
-        timed = {minutes_of(name): -(-amount * time // 60) for name, amount in usage.items()}
-        if rules.refusal(usage | timed, nodes, time):
-            return True
-        return any(usage.get(one.counted, 0) > one.most for one in rules.limits) or any(
-            usage.get(one.counted, 1) * time
-            > 60 * ((one.limit.most or 0) - (one.limit.used if one.kind != "running" else 0))
-            for one in rules.over_time
-        )
+        return self._limits.of(job).never_starts(asked, nodes, job.requested_time)
 
     def sets_of(self, columns: JobColumns, state: State) -> IntArray:
         """Return the number of each job's set of limits, `[B]`, -1 without; new ones are added."""

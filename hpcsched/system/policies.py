@@ -14,6 +14,7 @@ from hpcsched.system.limits import (
     JOBS,
     NO_TIME_LIMITS,
     NO_TIME_USAGE,
+    NODES,
     Amounts,
     Association,
     Holder,
@@ -130,6 +131,28 @@ class JobRules(NamedTuple):
         if self.wall is not None and time_limit > self.wall[0]:
             return f"{self.wall[1]}, and it asks for {-(-time_limit // 60)} minutes"
         return ""
+
+    def never_starts(self, asked: Amounts, units: int, time_limit: int) -> bool:
+        """Return whether limits keep a job waiting whatever runs.
+
+        Parameters
+        ----------
+        asked
+            Amounts by resource type.
+        units
+            Largest number of nodes on which it could be.
+        time_limit
+            Its time limit in seconds.
+        """
+        usage = {**asked, JOBS: 1, NODES: units}
+        timed = {minutes_of(name): -(-value * time_limit // 60) for name, value in usage.items()}
+        if self.refusal(usage | timed, units, time_limit):
+            return True
+        return any(usage.get(one.counted, 0) > one.most for one in self.limits) or any(
+            usage.get(one.counted, 1) * time_limit
+            > 60 * ((one.limit.most or 0) - (one.limit.used if one.kind != "running" else 0))
+            for one in self.over_time
+        )
 
 
 class _JobLimits:
