@@ -79,6 +79,23 @@ def test_time_that_running_jobs_may_still_take(rule: str) -> None:
     assert starts(rule, more, *jobs) == {1: 0, 2: 180}
 
 
+def test_time_left_where_decisions_take_time() -> None:
+    """Job 1 runs from 1 on, so that 720 s are kept to from 181 on; the decision takes a second.
+
+    The round at 10, for job 3, takes effect at 11.
+    """
+    more = (
+        "qos: {1: {limits: {running_minutes: {core: 12}}}}\n"
+        "simulation: {dispatch_latency: {fixed: 1s}}"
+    )
+    jobs = (
+        traced(1, 0, 1, 600, queue=1),
+        traced(2, 0, 1, 300, queue=1),
+        traced(3, 10, 1, 600, queue=2),
+    )
+    assert starts("easy", more, *jobs) == {1: 1, 2: 182, 3: 11}
+
+
 def test_minutes_that_were_used_up() -> None:
     """Of 12 core minutes 4 are used: job 1 asks for 5, and takes 3; job 2 asks for 4, and takes 1.
 

@@ -196,6 +196,8 @@ void find_limit_release(State& state)
     Limits& limits = state.limits;
     limits.release = never;
     if (!limits.any_over_time) return;
+    // Time has passed since the round began, where its decision takes time.
+    update_times(state);
     for (const int64_t row : state.queue.first(state.counters.queued))
         if (broken_limit(state, row) != none)
             limits.release = std::min(limits.release, earliest_within(state, state.jobs[row]));
