@@ -20,7 +20,7 @@ LONGEST_FIRST := small-order-search $(filter-out small-order-search,$(QUICKSTART
 # The first jobs of the embedded trace, and the objective that the last two go after.
 QUICKLY := --set trace.jobs=300 --set objective=af
 
-.PHONY: quickstart release test test-all test-slurm lint bench sanitize fuzz mutation docs debs2024 debs2024_logs mod2017 cp2021 cpmpy_models in_papers_manner rlscheduler predictors changing_log ahead ahead_offline switching schema clean $(QUICKSTART)
+.PHONY: quickstart release test test-all test-slurm test-slurm-long lint bench sanitize fuzz mutation docs debs2024 debs2024_logs mod2017 cp2021 cpmpy_models in_papers_manner rlscheduler predictors changing_log ahead ahead_offline switching schema clean $(QUICKSTART)
 
 quickstart: $(VENV)/installed ## Replay the embedded trace under five dispatchers, and compare them
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync $(LONGEST_FIRST)
@@ -57,6 +57,12 @@ test-slurm: $(VENV)/installed-dev ## Tests on a real Slurm, also of SLURM=24.11 
 	$(ON_SLURM) -n 5 --dist worksteal tests/real_slurm \
 	  || { echo "Once more, one by one: daemons on a busy machine may answer late."; \
 	       $(ON_SLURM) --last-failed --last-failed-no-failures none tests/real_slurm; }
+
+# Results are kept in build/, and workloads that have one are not run again.
+test-slurm-long: export PATH := $(PATH):/usr/sbin
+test-slurm-long: $(VENV)/installed-dev ## Eight workloads beside a real Slurm, also of SLURM=26.05
+	HPCSCHED_SLURM_SEEDS=8 HPCSCHED_SLURM_RESULTS=$(CURDIR)/build/beside-slurm-$(or $(SLURM),22.05) \
+	  $(ON_SLURM) -n 2 tests/real_slurm/test_beside_slurm.py
 
 lint: $(VENV)/installed-dev ## Style, types, storeys, unused code, and undeclared dependencies
 	$(BIN)/ruff check .

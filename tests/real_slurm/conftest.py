@@ -20,7 +20,12 @@ def _why_not() -> str:
 
 @contextmanager
 def started(
-    kinds: Sequence[NodeKind] = SIX, *, enforce: str | None = None, more: Sequence[str] = ()
+    kinds: Sequence[NodeKind] = SIX,
+    *,
+    enforce: str | None = None,
+    more: Sequence[str] = (),
+    held: bool = True,
+    expire: int = 40,
 ) -> Iterator[SlurmCluster]:
     """Start a Slurm as `SlurmCluster` does, or skip the test and say why there is none."""
     why = _why_not()
@@ -31,7 +36,9 @@ def started(
     with TemporaryDirectory(prefix="hpcsched-slurm-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        with SlurmCluster(folder / "slurm", kinds, enforce=enforce, more=more) as cluster:
+        with SlurmCluster(
+            folder / "slurm", kinds, held=held, enforce=enforce, more=more, expire=expire
+        ) as cluster:
             yield cluster
 
 
