@@ -358,6 +358,29 @@ class Choices:
     @property
     def behind_order(self) -> OrderKind: ...
 
+class DeviceRequest:
+    """
+    Devices that a unit asks for.
+
+    Parameters
+    ----------
+    count
+        Number of devices; 0: it asks for none.
+    amount
+        Amount of each part that it takes.
+    parts
+        Number of parts of a device.
+    positions
+        Sets of parts of a device that it may take, as bits; they do not overlap.
+    """
+
+    def __init__(self, count: int = 0, amount: int = 0, parts: int = 1, positions: Sequence[int] = []) -> None: ...
+
+    def units_that_fit(self, free: Sequence[int]) -> int:
+        """
+        Return the number of units that fit, given what is free of each part, `[D]`.
+        """
+
 class ExpectedRunTimes:
     """
     Expected run times of jobs, learnt from those that have ended.
@@ -392,9 +415,11 @@ class State:
     Parameters
     ----------
     capacity
-        Of each node, `[N, R]`.
+        Of each node, `[N, R]`, and of the parts of its devices behind these, `[N, R + D]`.
     first_slot
         First slot of each node, `[N + 1]`; `[0]` where units are placed node by node.
+    types
+        Number of resource types; None: there are no devices.
     keys, behind_keys
         Numbers of sort keys of a job, for the queue and behind its head.
     by_python
@@ -411,7 +436,7 @@ class State:
         Whether only jobs are shown that may all start together by their limits.
     """
 
-    def __init__(self, capacity: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first_slot: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], choices: Choices, *, keys: int = 0, behind_keys: int = 0, by_python: bool = False, takes_time: bool = False, follows: bool = False, tells: bool = False, holds_jobs: bool = False, plans_past_outages: bool = False, shows_startable: bool = False) -> None: ...
+    def __init__(self, capacity: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first_slot: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], choices: Choices, *, types: int | None = None, keys: int = 0, behind_keys: int = 0, by_python: bool = False, takes_time: bool = False, follows: bool = False, tells: bool = False, holds_jobs: bool = False, plans_past_outages: bool = False, shows_startable: bool = False) -> None: ...
 
     def copy(self) -> State:
         """Return a copy."""
@@ -436,7 +461,7 @@ class State:
             Whether jobs that lose a node are put back into the queue.
         """
 
-    def set_preemption(self, may_preempt: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)], classes: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], released: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], by_order: bool, youngest_first: bool, requeue_delay: int) -> None:
+    def set_preemption(self, may_preempt: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)], classes: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], released: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], by_order: bool, youngest_first: bool) -> None:
         """
         Set which jobs preempt others, and how.
 
@@ -450,8 +475,6 @@ class State:
             Resource types that suspended jobs do not keep, `[R]`.
         by_order
             Whether jobs preempt those that come later in the order of the queue, whatever their class.
-        requeue_delay
-            Time until a job that was requeued may start again, in seconds.
         """
 
     def set_checkpoints(self, every: int, cost: int, restart: int) -> None:
@@ -484,7 +507,7 @@ class State:
             Number of periods after which decisions have seen all capacities.
         """
 
-    def add_shapes(self, asked: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], on_idle: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], exclusive: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], uncountable: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], kind: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], may_use: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+    def add_shapes(self, asked: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], on_idle: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], exclusive: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], uncountable: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], kind: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], may_use: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)], devices: Sequence[DeviceRequest]) -> None:
         """
         Append shapes: distinct requests of a unit.
 
@@ -500,6 +523,8 @@ class State:
             The same for requests that differ in their nodes only, `[S]`; empty without outages.
         may_use
             Nodes that a job may use, `[S, N]`; empty without outages.
+        devices
+            Devices of a unit, `[S]`; empty where nodes have none.
         """
 
     def add_counters(self, counters: Sequence[tuple[Counted, int, float]]) -> None:
@@ -541,10 +566,8 @@ class State:
     def needs_owners(self) -> bool:
         """Whether batches tell users and partitions."""
 
-    def held(self, row: int) -> tuple[bool, bool, bool, bool]:
-        """
-        Return whether outages, Python, limits, or its begin time hold a job back.
-        """
+    def held(self, row: int) -> tuple[bool, bool, bool]:
+        """Return whether outages, Python, or limits hold a job back."""
 
     def places(self, row: int) -> list[tuple[int, int]]:
         """Return a job's nodes with units, where it is placed node by node."""
@@ -735,29 +758,29 @@ class State:
             Real time after which the loop pauses between two instants. The next call goes on there.
         """
 
-    def answer(self, *, rows: Sequence[int], places: Sequence[Sequence[tuple[int, int]]], backfilled: Sequence[bool], dismissed: Sequence[int], call_again: int, seconds: float) -> None:
+    def answer(self, *, rows: Sequence[int], places: Sequence[Sequence[tuple[int, int]]], dismissed: Sequence[int], call_again: int, seconds: float) -> None:
         """
         Give the decision of a round.
 
         Parameters
         ----------
-        rows, places, backfilled
-            Jobs to start, their nodes with units, and whether one ahead of them waits on.
+        rows, places
+            Jobs to start, and their nodes with units.
         dismissed
             Rows of rejected jobs.
         seconds
             Real time that the decision took.
         """
 
-    def take_output(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64]]:
+    def take_output(self) -> tuple[NDArray[numpy.int64], tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64]], NDArray[numpy.int64], tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64]], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64]]:
         """
         Return what was written since the last call.
 
         Returns
         -------
         tuple
-            Jobs that have left, `[J, 12]`; nodes and units of their places; lost attempts, `[I, 12]`; nodes
-            and units of theirs; rounds, `[K, 8]`; their waiting, free and idle amounts, `[K, 3R]`; decision
+            Jobs that have left, `[J, 11]`; nodes, units and devices of their places; lost attempts,
+            `[I, 11]`, and theirs; rounds, `[K, 8]`; their waiting, free and idle amounts, `[K, 3R]`; decision
             times, `[K]`; levels of shared resources with their times, `[L, 1 + P]`.
         """
 
@@ -770,7 +793,7 @@ class State:
         """Drop what was written after the last instant."""
 
     def left_since(self, first: int) -> NDArray[numpy.int64]:
-        """Return the jobs that have left from one on, `[J, 12]`."""
+        """Return the jobs that have left from one on, `[J, 11]`."""
 
     def round_record(self, k: int) -> tuple[int, int, int, int, int, int, int, int, list[int], float]:
         """Return the numbers of a round, its amounts, and its decision time."""
@@ -874,8 +897,6 @@ class EventKind(enum.IntEnum):
 
     DISMISSED_JOB = 7
 
-    WITHDRAWN_JOB = 8
-
 class Batch:
     """
     Jobs in order of submission, `[B]`.
@@ -896,16 +917,13 @@ class Batch:
         Set of limits, -1 if a job has none, `[B]`; empty without limits.
     precedence
         Rank and class in preemption, `[B, 2]`; empty: all jobs are alike.
-    waiting_times
-        Seconds before which a job may not start, and at which it is withdrawn, `NEVER` if it is not,
-        `[B, 2]`; empty without any.
     is_predicted
         Whether predictions are known; otherwise they are asked for at submission.
     last
         Whether no other batch follows.
     """
 
-    def __init__(self, *, number: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], submit_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], predicted: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], requested_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], shape: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], behind_keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], watched: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], refused: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], draws: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], owners: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], limits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], precedence: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], waiting_times: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], is_predicted: bool, last: bool) -> None: ...
+    def __init__(self, *, number: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], submit_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], predicted: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], requested_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], shape: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], behind_keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], watched: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], refused: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], draws: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], owners: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], limits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], precedence: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], is_predicted: bool, last: bool) -> None: ...
 
 class Hooks:
     """

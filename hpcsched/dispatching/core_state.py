@@ -136,6 +136,7 @@ class RequestShapes:
             np.array([request.exclusive or request.one_unit_per_node for request in requests]),
             numbers(kind),
             allowed,
+            [],
         )
 
 

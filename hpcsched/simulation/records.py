@@ -280,7 +280,7 @@ class Written(NamedTuple):
 
 def take_written(state: State) -> Written:
     """Return everything that the event loop has written, and reset its output."""
-    left, nodes, units, lost, lost_nodes, lost_units, rounds, amounts, times, levels = (
+    left, (nodes, units, _), lost, (lost_nodes, lost_units, _), rounds, amounts, times, levels = (
         state.take_output()
     )
     sequence, start, end, predicted, last_place, how, requeues, lost_time, _, ran, work, behind = (

@@ -76,18 +76,22 @@ void answer(State& state, const Numbers& rows, const std::vector<NodeUnits>& pla
 using Records = NewArray<int64_t>;
 using Nodes = NewArray<int32_t>;
 
-std::tuple<Records, Nodes, Nodes, Records, Nodes, Nodes, Records, Records, NewArray<double>,
-           Records>
+std::tuple<Nodes, Nodes, Records> given_places(Places& places)
+{
+    return {given<int32_t>(std::move(places.nodes)), given<int32_t>(std::move(places.units)),
+            given<int64_t>(std::move(places.devices))};
+}
+
+std::tuple<Records, std::tuple<Nodes, Nodes, Records>, Records, std::tuple<Nodes, Nodes, Records>,
+           Records, Records, NewArray<double>, Records>
 take_output(State& state)
 {
     Output& output = state.output;
     const auto amounts = copied<int64_t>(output.amounts);
     const auto levels = copied<int64_t>(state.shared.levels);
     auto taken = std::tuple(
-        given<int64_t>(std::move(output.jobs)), given<int32_t>(std::move(output.places.nodes)),
-        given<int32_t>(std::move(output.places.units)), given<int64_t>(std::move(output.lost)),
-        given<int32_t>(std::move(output.lost_places.nodes)),
-        given<int32_t>(std::move(output.lost_places.units)),
+        given<int64_t>(std::move(output.jobs)), given_places(output.places),
+        given<int64_t>(std::move(output.lost)), given_places(output.lost_places),
         given<int64_t>(std::move(output.rounds)), amounts,
         given<double>(std::move(output.decision_times)), levels);
     output.clear();
@@ -230,8 +234,8 @@ seconds
 Returns
 -------
 tuple
-    Jobs that have left, `[J, 12]`; nodes and units of their places; lost attempts, `[I, 12]`; nodes
-    and units of theirs; rounds, `[K, 8]`; their waiting, free and idle amounts, `[K, 3R]`; decision
+    Jobs that have left, `[J, 12]`; nodes, units and devices of their places; lost attempts,
+    `[I, 12]`, and theirs; rounds, `[K, 8]`; their waiting, free and idle amounts, `[K, 3R]`; decision
     times, `[K]`; levels of shared resources with their times, `[L, 1 + P]`.
 )")
         .def("take_events", &take_events,

@@ -175,6 +175,29 @@ default_queue_depth, bf_interval, bf_max_job_test, bf_max_job_user, bf_resolutio
         .def_ro("behind_order", &Choices::behind_order);
 }
 
+void bind_devices(nb::module_& core)
+{
+    nb::class_<DeviceRequest>(core, "DeviceRequest", R"(Devices that a unit asks for.
+
+Parameters
+----------
+count
+    Number of devices; 0: it asks for none.
+amount
+    Amount of each part that it takes.
+parts
+    Number of parts of a device.
+positions
+    Sets of parts of a device that it may take, as bits; they do not overlap.
+)")
+        .def(nb::init<int64_t, int64_t, int64_t, Numbers>(), "count"_a = 0, "amount"_a = 0,
+             "parts"_a = 1, "positions"_a = Numbers())
+        .def(
+            "units_that_fit",
+            [](const DeviceRequest& self, const Numbers& free) { return self.units_that_fit(free); },
+            "free"_a, "Return the number of units that fit, given what is free of each part, `[D]`.");
+}
+
 void bind_expected_run_times(nb::module_& core)
 {
     nb::class_<ExpectedRunTimes>(core, "ExpectedRunTimes", R"(Expected run times of jobs, learnt from those that have ended.
@@ -270,14 +293,15 @@ void set_shared_resources(State& state, const Array<const int64_t>& capacity,
 void add_shapes(State& state, const Array2<const int64_t>& asked,
                 const Array2<const int64_t>& on_idle, const Array<const bool>& exclusive,
                 const Array<const bool>& uncountable, const Array<const int64_t>& kind,
-                const Array2<const bool>& may_use)
+                const Array2<const bool>& may_use, const std::vector<DeviceRequest>& devices)
 {
     Outages& outages = state.outages;
     // Requests on fewer nodes stand behind all others, and are found anew.
     keep_shapes(state, state.counters.requests);
     for (std::size_t k = 0; k < asked.shape(0); ++k) {
         const auto row = static_cast<int64_t>(k);
-        add_shape(state, {matrix_of(asked).row(row), matrix_of(on_idle).row(row), exclusive(k)},
+        add_shape(state, {matrix_of(asked).row(row), matrix_of(on_idle).row(row), exclusive(k),
+                          devices.empty() ? nullptr : &devices[k]},
                   uncountable(k));
         if (!outages.any) continue;
         outages.kind.add(kind(k));
@@ -338,8 +362,13 @@ void set_jobs(State& state, std::string_view name, const Array<const int64_t>& r
 std::vector<std::pair<int64_t, int64_t>> places(const State& state, int64_t row)
 {
     std::vector<std::pair<int64_t, int64_t>> found;
-    for (int64_t cell = state.jobs[row].cell; cell != none; cell = state.cells[cell].next)
-        found.emplace_back(state.cells[cell].low, state.cells[cell].high);
+    for (int64_t cell = state.jobs[row].cell; cell != none; cell = state.cells[cell].next) {
+        // Units with devices have a cell each.
+        if (!found.empty() && found.back().first == state.cells[cell].node)
+            found.back().second += state.cells[cell].units;
+        else
+            found.emplace_back(state.cells[cell].node, state.cells[cell].units);
+    }
     return found;
 }
 
@@ -361,6 +390,7 @@ NewArray<int64_t> copied_rows(View<const int64_t> rows)
 nb::class_<State> bind_state(nb::module_& core)
 {
     bind_choices(core);
+    bind_devices(core);
     bind_expected_run_times(core);
     core.attr("NEVER") = never;
     nb::class_<State> state(core, "State", R"(State of a replay, or of a single problem.
@@ -370,9 +400,11 @@ A row is a job in the system. Times are in seconds.
 Parameters
 ----------
 capacity
-    Of each node, `[N, R]`.
+    Of each node, `[N, R]`, and of the parts of its devices behind these, `[N, R + D]`.
 first_slot
     First slot of each node, `[N + 1]`; `[0]` where units are placed node by node.
+types
+    Number of resource types; None: there are no devices.
 keys, behind_keys
     Numbers of sort keys of a job, for the queue and behind its head.
 by_python
@@ -392,16 +424,19 @@ shows_startable
         .def(
             "__init__",
             [](State* self, const Array2<const int64_t>& capacity,
-               const Array<const int64_t>& first_slot, const Choices& choices, int64_t keys,
+               const Array<const int64_t>& first_slot, const Choices& choices,
+               std::optional<int64_t> types, int64_t keys,
                int64_t behind_keys, bool by_python, bool takes_time, bool follows, bool tells,
                bool holds_jobs, bool plans_past_outages,
                bool shows_startable) {
-                new (self) State(matrix_of(capacity), view_of(first_slot), choices,
+                new (self) State(matrix_of(capacity), types.value_or(matrix_of(capacity).columns()),
+                                 view_of(first_slot), choices,
                                  {by_python, takes_time, follows, tells, holds_jobs, plans_past_outages,
                                   shows_startable},
                                  keys, behind_keys);
             },
-            "capacity"_a, "first_slot"_a, "choices"_a, nb::kw_only(), "keys"_a = 0,
+            "capacity"_a, "first_slot"_a, "choices"_a, nb::kw_only(),
+            "types"_a = nb::none(), "keys"_a = 0,
             "behind_keys"_a = 0, "by_python"_a = false, "takes_time"_a = false,
             "follows"_a = false, "tells"_a = false, "holds_jobs"_a = false,
             "plans_past_outages"_a = false, "shows_startable"_a = false)
@@ -464,7 +499,7 @@ rounds
     Number of periods after which decisions have seen all capacities.
 )")
         .def("add_shapes", &add_shapes, "asked"_a, "on_idle"_a, "exclusive"_a, "uncountable"_a,
-             "kind"_a, "may_use"_a, R"(Append shapes: distinct requests of a unit.
+             "kind"_a, "may_use"_a, "devices"_a, R"(Append shapes: distinct requests of a unit.
 
 Parameters
 ----------
@@ -478,6 +513,8 @@ kind
     The same for requests that differ in their nodes only, `[S]`; empty without outages.
 may_use
     Nodes that a job may use, `[S, N]`; empty without outages.
+devices
+    Devices of a unit, `[S]`; empty where nodes have none.
 )")
         .def("add_counters", &add_counters, "counters"_a,
              R"(Append counters of what groups of running jobs hold.
@@ -528,7 +565,11 @@ bounds
             },
             "Rows of the jobs that the last round started, in order.")
         .def_prop_ro(
-            "available", [](const State& self) { return copied<int64_t>(self.available); },
+            "available",
+            [](const State& self) {
+                const Matrix<const int64_t> all = self.available;
+                return copied(Matrix(all.data(), self.type_count(), all.columns()));
+            },
             nb::rv_policy::move, "Free amounts, `[R, N]`.")
         .def_prop_ro(
             "allocated", [](const State& self) { return copied_rows(self.running_amounts); },

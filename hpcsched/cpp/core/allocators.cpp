@@ -213,12 +213,46 @@ Placement place_units(Allocator allocator, const std::vector<bool>& scarce, Capa
     return fill_by_rank(units, rooms, ranks);
 }
 
-Placement place_units(const State& state, Allocator allocator, int64_t shape, int64_t units,
-                      const NodeRuns& runs, View<const int64_t> fits,
-                      View<const double> pressure)
+Placement place_on(const State& state, int64_t row, Allocator allocator, int64_t shape,
+                   const NodeRuns& runs, const Numbers& fits, View<const double> pressure)
 {
-    return place_units(allocator, state.choices.scarce, state.capacity(),
-                       state.shapes.asked.row(shape), units, runs, fits, pressure);
+    const Job& job = state.jobs[row];
+    if (allocator == Allocator::external)
+        return with_devices(state, shape,
+                            placement_of(state.external->place(row, runs.of_nodes(fits),
+                                                               runs.of_nodes())),
+                            runs);
+    return with_devices(state, shape,
+                        place_units(allocator, state.choices.scarce, state.capacity(),
+                                    state.shapes.asked.row(shape), job.units, runs, fits, pressure),
+                        runs);
+}
+
+Placement with_devices(const State& state, int64_t shape, Placement placed, const NodeRuns& runs)
+{
+    const UnitRequest request = state.shapes.request(shape);
+    if (request.devices == nullptr || request.exclusive) return placed;
+    Placement found;
+    for (const Span& span : placed) {
+        for (int64_t run = runs.run_of(span.first); run < runs.count() && runs.first(run) < span.end;
+             ++run) {
+            const int64_t first = std::max(span.first, runs.first(run));
+            const int64_t end = std::min(span.end, runs.end(run));
+            const View<const int64_t> free = runs.free(run);
+            Numbers left(free.begin() + request.asked.size(), free.end()), taken;
+            for (int64_t unit = 0; unit < span.units; ++unit) {
+                taken.push_back(request.devices->choose(left));
+                request.devices->take(left, taken.back());
+            }
+            if (span.units == 1) {
+                found.push_back({first, end, 1, taken.front()});
+                continue;
+            }
+            for (int64_t node = first; node < end; ++node)
+                for (const int64_t devices : taken) found.push_back({node, node + 1, 1, devices});
+        }
+    }
+    return found;
 }
 
 }  // namespace hpcsched

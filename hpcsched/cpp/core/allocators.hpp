@@ -17,9 +17,13 @@ Placement place_units(Allocator allocator, const std::vector<bool>& scarce, Capa
                       View<const int64_t> asked, int64_t units, const NodeRuns& runs,
                       View<const int64_t> fits, View<const double> pressure);
 
-/// The same for units of a shape.
-Placement place_units(const State& state, Allocator allocator, int64_t shape, int64_t units,
-                      const NodeRuns& runs, View<const int64_t> fits,
-                      View<const double> pressure);
+/// Return the allocator's placement of the job of a row, whose shape may be one of later starts,
+/// and its devices.
+Placement place_on(const State& state, int64_t row, Allocator allocator, int64_t shape,
+                   const NodeRuns& runs, const Numbers& fits, View<const double> pressure);
+
+/// Return a placement of units of a shape with devices on nodes, given the free amounts of these.
+/// Of equal nodes with one unit each, all take the same.
+Placement with_devices(const State& state, int64_t shape, Placement placed, const NodeRuns& runs);
 
 }  // namespace hpcsched

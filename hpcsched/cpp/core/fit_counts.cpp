@@ -36,11 +36,12 @@ void add_bounds_of_idle_nodes(State& state)
             ++state.nodes.bounds[span.first];
             ++state.nodes.bounds[span.end];
             for (int64_t node = span.first; node < span.end; ++node)
-                for (int64_t r = 0; r < state.type_count(); ++r)
-                    idle(r, node) += allocated_on_node(state, node, span.units, r, job.shape);
+                for (int64_t r = 0; r < state.column_count(); ++r)
+                    idle(r, node) +=
+                        allocated_on_node(state, node, span.on_node(), r, job.shape);
         });
     }
-    for (int64_t r = 0; r < state.type_count(); ++r)
+    for (int64_t r = 0; r < state.column_count(); ++r)
         for (int64_t node = 1; node < state.node_count(); ++node)
             if (idle(r, node) != idle(r, node - 1) ||
                 state.node_capacity(node, r) != state.node_capacity(node - 1, r))
@@ -89,24 +90,6 @@ void compute_runs(State& state)
 
 }  // namespace
 
-int64_t units_on_node(const State& state, int64_t node, int64_t shape, View<const int64_t> free)
-{
-    const Shapes& shapes = state.shapes;
-    int64_t fits = shapes.on_idle(shape, node);
-    if (fits == 0) return 0;
-    for (int64_t r = 0; r < free.size(); ++r) {
-        const int64_t asked = shapes.asked(shape, r);
-        if (shapes.exclusive[shape]) {
-            if (free[r] != state.node_capacity(node, r)) return 0;
-        } else if (asked != 0) {
-            if (free[r] < asked) return 0;
-            // Where at most one unit fits, the check above is enough, and the division is saved.
-            if (fits > 1) fits = std::min(fits, free[r] / asked);
-        }
-    }
-    return fits;
-}
-
 Numbers units_on_runs(const State& state, const NodeRuns& runs, int64_t shape)
 {
     Numbers units;
@@ -114,13 +97,6 @@ Numbers units_on_runs(const State& state, const NodeRuns& runs, int64_t shape)
     for (int64_t run = 0; run < runs.count(); ++run)
         units.push_back(units_on_run(state, runs, run, shape));
     return units;
-}
-
-int64_t allocated_on_node(const State& state, int64_t node, int64_t units, int64_t type,
-                          int64_t shape)
-{
-    if (state.shapes.exclusive[shape]) return state.node_capacity(node, type);
-    return units * state.shapes.asked(shape, type);
 }
 
 NodeRuns& runs_of(State& state)
@@ -150,12 +126,12 @@ void change_places(State& state, int64_t cell, int64_t shape, int64_t sign)
     const View<const int64_t> active = shapes.active;
     Numbers before(static_cast<size_t>(active.size()));
     for_each_span(state, cell, [&](const Span& span) {
-        for (int64_t r = 0; r < state.type_count(); ++r) {
+        for (int64_t r = 0; r < state.column_count(); ++r) {
             for (int64_t node = span.first; node < span.end; ++node) {
                 const int64_t amount =
-                    sign * allocated_on_node(state, node, span.units, r, shape);
+                    sign * allocated_on_node(state, node, span.on_node(), r, shape);
                 state.available(r, node) -= amount;
-                state.free_amounts[r] -= amount;
+                if (r < state.type_count()) state.free_amounts[r] -= amount;
             }
         }
         if (!counts) return;
@@ -166,7 +142,7 @@ void change_places(State& state, int64_t cell, int64_t shape, int64_t sign)
         runs.for_each(span.first, span.end, [&](int64_t run) {
             for (int64_t k = 0; k < active.size(); ++k)
                 before[k] = units_on_run(state, runs, run, active[k]);
-            take_from_run(state, runs, run, span.units, shape, sign);
+            take_from_run(state, runs, run, span.on_node(), shape, sign);
             for (int64_t k = 0; k < active.size(); ++k)
                 shapes.fitting[active[k]] +=
                     runs.nodes(run) * (units_on_run(state, runs, run, active[k]) - before[k]);
@@ -178,7 +154,7 @@ void change_places(State& state, int64_t cell, int64_t shape, int64_t sign)
     });
 }
 
-void take_from_run(const State& state, NodeRuns& runs, int64_t run, int64_t units, int64_t shape,
+void take_from_run(const State& state, NodeRuns& runs, int64_t run, Held units, int64_t shape,
                    int64_t sign)
 {
     const View<int64_t> free = runs.free(run);

@@ -65,6 +65,7 @@ struct Cell {
         int64_t units;
     };
     int64_t next;
+    int64_t devices = 0;  // parts that a unit takes; see `DeviceRequest`
 };
 
 /// A job that has left the system.

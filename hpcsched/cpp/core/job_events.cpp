@@ -236,7 +236,7 @@ int64_t take_nodes(State& state, int64_t row, const Placement& placed)
     int64_t first = none, previous = none;
     for (const Span& span : placed) {
         for (int64_t node = span.first; node < span.end; ++node) {
-            const int64_t cell = add_cell(state, node, span.units);
+            const int64_t cell = add_cell(state, node, span.units, span.devices);
             (previous == none ? first : state.cells[previous].next) = cell;
             previous = cell;
         }

@@ -6,16 +6,25 @@
 
 namespace hpcsched {
 
+/// Units of a job on a node.
+struct Held {
+    int64_t units;
+    int64_t devices = 0;  // parts that a unit takes, bits; see `DeviceRequest`
+};
+
 /// Consecutive nodes, from `first` to before `end`, with so many units on each.
 struct Span {
     int64_t first;
     int64_t end;
     int64_t units;
+    int64_t devices = 0;
 
     int64_t nodes() const { return end - first; }
+    Held on_node() const { return {units, devices}; }
 };
 
-/// Units of a job on nodes: spans in ascending order, each with at least one unit a node.
+/// Units of a job on nodes: spans in ascending order, each with at least one unit a node. With
+/// devices, each unit of a node that holds several has a span of its own.
 using Placement = std::vector<Span>;
 
 /// Call a function for the first and the end of each stretch of consecutive ones of some nodes.
@@ -55,6 +64,12 @@ public:
     int64_t end(int64_t run) const { return first_[run + 1]; }
     int64_t nodes(int64_t run) const { return end(run) - first(run); }
     int64_t node_count() const { return first_.back(); }
+
+    /// Return the run of a node.
+    int64_t run_of(int64_t node) const
+    {
+        return std::upper_bound(first_.begin(), first_.end(), node) - first_.begin() - 1;
+    }
 
     /// Free amounts of each node of a run, `[R]`.
     View<int64_t> free(int64_t run) { return {free_.data() + run * types_, types_}; }

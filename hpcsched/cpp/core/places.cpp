@@ -4,15 +4,15 @@
 
 namespace hpcsched {
 
-int64_t add_cell(State& state, int64_t first, int64_t second)
+int64_t add_cell(State& state, int64_t first, int64_t second, int64_t devices)
 {
     const int64_t cell = state.counters.free_cell;
     if (cell == none) {
-        state.cells.add({{first}, {second}, none});
+        state.cells.add({{first}, {second}, none, devices});
         return state.cells.size() - 1;
     }
     state.counters.free_cell = state.cells[cell].next;
-    state.cells[cell] = {{first}, {second}, none};
+    state.cells[cell] = {{first}, {second}, none, devices};
     return cell;
 }
 
@@ -134,9 +134,12 @@ void write_places(const State& state, int64_t first, Places& places)
         write_nodes_of_slots(state, first, places);
         return;
     }
-    for (int64_t cell = first; cell != none; cell = state.cells[cell].next) {
-        places.nodes.add(static_cast<int32_t>(state.cells[cell].node));
-        places.units.add(static_cast<int32_t>(state.cells[cell].units));
+    const bool any_devices = state.column_count() != state.type_count();
+    for (; first != none; first = state.cells[first].next) {
+        const Cell& cell = state.cells[first];
+        places.nodes.add(static_cast<int32_t>(cell.node));
+        places.units.add(static_cast<int32_t>(cell.units));
+        if (any_devices) places.devices.add(cell.devices);
     }
 }
 

@@ -6,8 +6,8 @@ namespace hpcsched {
 
 /// Places of jobs: lists of cells, and intervals of free slots, which ascend and do not touch.
 
-/// Return a new cell with two numbers and without a successor.
-int64_t add_cell(State& state, int64_t first, int64_t second);
+/// Return a new cell with these numbers and without a successor.
+int64_t add_cell(State& state, int64_t first, int64_t second, int64_t devices = 0);
 
 /// Return the first of new cells that hold pairs of numbers in their order; -1 without any.
 int64_t add_cells(State& state, const std::vector<std::pair<int64_t, int64_t>>& places);
@@ -21,7 +21,7 @@ int64_t take_lowest_slots(State& state, int64_t units);
 /// Free the slots of a list of cells, and the cells.
 void give_slots_back(State& state, int64_t first);
 
-/// Append the nodes of a list of cells and the units on each.
+/// Append the nodes of a list of cells and the units on each; units with devices one by one.
 void write_places(const State& state, int64_t first, Places& places);
 
 }  // namespace hpcsched

@@ -71,25 +71,6 @@ int64_t Profile::segment_at(int64_t run, int64_t time) const
     return s;
 }
 
-int64_t Profile::units_during(int64_t segment, int64_t run, const UnitRequest& request,
-                              const Capacity& capacity) const
-{
-    const int64_t node = first_[run];
-    // The fit on the idle node also holds restrictions that amounts do not show.
-    int64_t fits = request.on_idle[node];
-    for (int64_t r = 0; r < request.asked.size(); ++r) {
-        const int64_t amount = free(segment, r), asked = request.asked[r];
-        if (request.exclusive) {
-            if (amount != capacity.of_node(node, r)) return 0;
-        } else if (asked != 0) {
-            if (amount < asked) return 0;
-            // A division for each node and segment is slow, and one unit needs none.
-            if (fits > 1) fits = std::min(fits, amount / asked);
-        }
-    }
-    return fits;
-}
-
 bool Profile::fits_until(int64_t end, int64_t units, const UnitRequest& request,
                          const Capacity& capacity) const
 {
@@ -105,16 +86,19 @@ bool Profile::fits_until(int64_t end, int64_t units, const UnitRequest& request,
     return false;
 }
 
+void Profile::write_lowest(int64_t run, int64_t begin, int64_t end, View<int64_t> least) const
+{
+    int64_t s = segment_at(run, begin);
+    for (int64_t r = 0; r < types_; ++r) least[r] = free(s, r);
+    for (s = after_[s]; s != none && start_[s] < end; s = after_[s])
+        for (int64_t r = 0; r < types_; ++r) least[r] = std::min(least[r], free(s, r));
+}
+
 NodeRuns Profile::lowest(int64_t begin, int64_t end) const
 {
     NodeRuns found(types_, first_);
-    for (int64_t run = 0; run < run_count(); ++run) {
-        const View<int64_t> least = found.free(run);
-        int64_t s = segment_at(run, begin);
-        for (int64_t r = 0; r < types_; ++r) least[r] = free(s, r);
-        for (s = after_[s]; s != none && start_[s] < end; s = after_[s])
-            for (int64_t r = 0; r < types_; ++r) least[r] = std::min(least[r], free(s, r));
-    }
+    for (int64_t run = 0; run < run_count(); ++run)
+        write_lowest(run, begin, end, found.free(run));
     return found;
 }
 
@@ -205,12 +189,20 @@ Profile::OneUnit Profile::reserve_one(int64_t release, int64_t latest, int64_t r
         }
     }
     if (on == none) return {never, none};
+    const int64_t end = best + run_time;
     // Taken at once, so that the next unit of the job is placed beside this one.
+    Held unit{1};
     for_each_run(on, on + 1, [&](int64_t run) {
-        take(run, best, best + run_time,
-             request.exclusive ? capacity.of_node.row(on) : request.asked);
+        Numbers amounts(static_cast<size_t>(types_));
+        if (request.devices != nullptr && !request.exclusive) {
+            write_lowest(run, best, end, amounts);
+            unit.devices = request.devices->choose(
+                View<const int64_t>(amounts).part(request.asked.size(), types_));
+        }
+        for (int64_t r = 0; r < types_; ++r) amounts[r] = request.held(capacity, on, unit, r);
+        take(run, best, end, amounts);
     });
-    return {best, on};
+    return {best, on, unit.devices};
 }
 
 int64_t Profile::earliest(int64_t from, int64_t latest, int64_t units, int64_t run_time,

@@ -14,6 +14,7 @@ public:
     struct OneUnit {
         int64_t begin;  // `never` if there is no room
         int64_t node;
+        int64_t devices = 0;  // parts that it takes
     };
 
     Profile() = default;
@@ -62,7 +63,11 @@ public:
 
     /// Return the number of units that fit on each node of a run during one of its segments.
     int64_t units_during(int64_t segment, int64_t run, const UnitRequest& request,
-                         const Capacity& capacity) const;
+                         const Capacity& capacity) const
+    {
+        const View<const int64_t> free{free_.data() + segment * types_, types_};
+        return request.units_that_fit(capacity, first_[run], free);
+    }
 
     /// Whether units fit from now to `end`, each on one node throughout.
     bool fits_until(int64_t end, int64_t units, const UnitRequest& request,
@@ -71,7 +76,7 @@ public:
     /// Return the minimum of the free amounts of nodes from `begin` to `end`.
     NodeRuns lowest(int64_t begin, int64_t end) const;
 
-    /// Take amounts, `[R]`, of each node of a run from `begin` to `end`; negative ones are given
+    /// Take amounts, `[R + D]`, of each node of a run from `begin` to `end`; negative ones are given
     /// back.
     void take(int64_t run, int64_t begin, int64_t end, View<const int64_t> amounts);
 
@@ -105,6 +110,7 @@ private:
     int64_t split(int64_t segment, int64_t time);
     void split_run(int64_t node);
     void close_run(int64_t run, int64_t begin, int64_t end);
+    void write_lowest(int64_t run, int64_t begin, int64_t end, View<int64_t> least) const;
 };
 
 }  // namespace hpcsched

@@ -6,17 +6,17 @@
 
 namespace hpcsched {
 
-State::State(Matrix<const int64_t> of_node, View<const int64_t> first_slot, Choices choices,
-             Manner manner, int64_t keys, int64_t behind_keys)
+State::State(Matrix<const int64_t> of_node, int64_t types, View<const int64_t> first_slot,
+             Choices choices, Manner manner, int64_t keys, int64_t behind_keys)
     : by_node(first_slot.size() == 1),
       manner(manner),
       choices(std::move(choices)),
       node_capacity(of_node),
-      total_capacity(of_node.columns()),
+      total_capacity(types),
       available(of_node.columns(), of_node.rows()),
-      waiting_amounts(of_node.columns()),
-      held_amounts(of_node.columns()),
-      running_amounts(of_node.columns()),
+      waiting_amounts(types),
+      held_amounts(types),
+      running_amounts(types),
       keys(0, keys),
       behind_keys(0, behind_keys),
       first_slot(first_slot)
@@ -26,12 +26,10 @@ State::State(Matrix<const int64_t> of_node, View<const int64_t> first_slot, Choi
         expected_run_times.emplace();
     if (expected_run_times || this->choices.rule == Rule::slurm_backfill)
         owners = Table<int64_t>(0, 2);
-    const int64_t nodes = of_node.rows(), types = of_node.columns();
+    const int64_t nodes = of_node.rows();
     for (int64_t node = 0; node < nodes; ++node) {
-        for (int64_t r = 0; r < types; ++r) {
-            available(r, node) = of_node(node, r);
-            total_capacity[r] += of_node(node, r);
-        }
+        for (int64_t r = 0; r < of_node.columns(); ++r) available(r, node) = of_node(node, r);
+        for (int64_t r = 0; r < types; ++r) total_capacity[r] += of_node(node, r);
     }
     free_amounts = total_capacity;
     shapes.asked = Table<int64_t>(0, types);
@@ -54,6 +52,7 @@ void Output::keep_finished()
         const int64_t last = count == 0 ? 0 : kept.back().last_place;
         of.nodes.resize(last);
         of.units.resize(last);
+        if (!of.devices.empty()) of.devices.resize(last);
     };
     keep(jobs, places, finished.jobs);
     keep(lost, lost_places, finished.lost);
@@ -91,6 +90,9 @@ void add_shape(State& state, const UnitRequest& request, bool uncountable)
     shapes.asked.add(request.asked);
     shapes.on_idle.add(request.on_idle);
     shapes.exclusive.add(request.exclusive);
+    if (state.column_count() != state.type_count())
+        shapes.devices.push_back(request.devices ? DeviceRequest(*request.devices)
+                                                 : DeviceRequest{});
     shapes.uncountable.add(uncountable);
     shapes.fitting.add(0);
     shapes.waiting.add(0);
@@ -102,6 +104,7 @@ void keep_shapes(State& state, int64_t count)
     Shapes& shapes = state.shapes;
     for (Table<int64_t>* table : {&shapes.asked, &shapes.on_idle})
         table->resize(count);
+    if (!shapes.devices.empty()) shapes.devices.resize(static_cast<size_t>(count));
     for (Column<Flag>* column : {&shapes.exclusive, &shapes.uncountable}) column->resize(count);
     for (Column<int64_t>* column : {&shapes.fitting, &shapes.waiting, &shapes.nodes})
         column->resize(count);

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
 #include "core/checkpoints.hpp"
 #include "core/counters.hpp"
+#include "core/devices.hpp"
 #include "core/expected_run_times.hpp"
 #include "core/job.hpp"
 #include "core/multifactor.hpp"
@@ -14,7 +16,7 @@
 
 namespace hpcsched {
 
-/// `N` nodes, `R` resource types, `S` shapes (distinct requests of a unit), `P` shared resources.
+/// `N` nodes, `R` resource types, `D` parts of devices of a node, `S` shapes (distinct requests of a unit), `P` shared resources.
 
 /// An allocator that is a Python object.
 class ExternalAllocator {
@@ -69,7 +71,7 @@ struct Manner {
     bool shows_startable = false;  // only jobs that may all start together, by their limits
 };
 
-/// Capacity of each node, `[N, R]`, and of all, `[R]`.
+/// Capacity of each node, `[N, R + D]`, and of all, `[R]`.
 struct Capacity {
     Matrix<const int64_t> of_node;
     View<const int64_t> total;
@@ -80,12 +82,47 @@ struct UnitRequest {
     View<const int64_t> asked;
     View<const int64_t> on_idle;
     bool exclusive;
+    const DeviceRequest* devices = nullptr;
+
+    /// Return the number of units that fit on a node with free amounts, `[R + D]`.
+    int64_t units_that_fit(const Capacity& capacity, int64_t node, View<const int64_t> free) const;
+
+    /// Return what units hold of a resource type, or of a part of a device behind these.
+    int64_t held(const Capacity& capacity, int64_t node, Held units, int64_t type) const
+    {
+        if (exclusive) return capacity.of_node(node, type);
+        if (type < asked.size()) return units.units * asked[type];
+        return (units.devices >> (type - asked.size()) & 1) * (devices ? devices->amount : 0);
+    }
 };
+
+inline int64_t UnitRequest::units_that_fit(const Capacity& capacity, int64_t node,
+                                           View<const int64_t> free) const
+{
+    // The fit on the idle node also holds restrictions that amounts do not show.
+    int64_t fits = on_idle[node];
+    if (fits == 0) return 0;
+    if (exclusive) {
+        for (int64_t r = 0; r < free.size(); ++r)
+            if (free[r] != capacity.of_node(node, r)) return 0;
+        return fits;
+    }
+    for (int64_t r = 0; r < asked.size(); ++r) {
+        if (asked[r] == 0) continue;
+        if (free[r] < asked[r]) return 0;
+        // Where at most one unit fits, the check above is enough, and the division is saved.
+        if (fits > 1) fits = std::min(fits, free[r] / asked[r]);
+    }
+    if (devices != nullptr)
+        fits = std::min(fits, devices->units_that_fit(free.part(asked.size(), free.size())));
+    return fits;
+}
 
 struct Shapes {
     Table<int64_t> asked;  // [S, R]
     Table<int64_t> on_idle;  // [S, N]
     Column<Flag> exclusive;
+    std::vector<DeviceRequest> devices;  // [S]; empty where nodes have no devices
     Column<Flag> uncountable;  // cannot be planned by number
     Column<int64_t> fitting;  // units that fit now, of active shapes
     Column<int64_t> waiting;  // number of queued jobs
@@ -95,7 +132,9 @@ struct Shapes {
     int64_t count() const { return asked.rows(); }
     UnitRequest request(int64_t shape) const
     {
-        return {asked.row(shape), on_idle.row(shape), exclusive[shape] != 0};
+        const bool any = !devices.empty() && devices[shape].count != 0;
+        return {asked.row(shape), on_idle.row(shape), exclusive[shape] != 0,
+                any ? &devices[shape] : nullptr};
     }
 };
 
@@ -234,6 +273,7 @@ struct Batch {
 struct Places {
     Column<int32_t> nodes;
     Column<int32_t> units;
+    Column<int64_t> devices;  // parts that a unit takes; empty where nodes have no devices
 
     int64_t size() const { return nodes.size(); }
 };
@@ -299,9 +339,9 @@ struct State {
     Manner manner;
     Choices choices;
     Counters counters;
-    Table<int64_t> node_capacity;  // [N, R]
+    Table<int64_t> node_capacity;  // [N, R + D], with parts of devices behind the resource types
     Column<int64_t> total_capacity;
-    Table<int64_t> available;  // [R, N]
+    Table<int64_t> available;  // [R + D, N]
     Column<int64_t> free_amounts;
     Column<int64_t> waiting_amounts;
     Column<int64_t> held_amounts;  // the part of jobs that are held back
@@ -340,15 +380,17 @@ struct State {
     SearchMemory search;
     ExternalAllocator* external = nullptr;  // while Python places jobs
 
-    /// An idle system without jobs. `first_slot` is `[0]` where slots are not counted; jobs have so
+    /// An idle system without jobs, of `types` resource types; what nodes have beside them are parts
+    /// of devices. `first_slot` is `[0]` where slots are not counted; jobs have so
     /// many sort keys in each order.
-    State(Matrix<const int64_t> of_node, View<const int64_t> first_slot, Choices choices,
+    State(Matrix<const int64_t> of_node, int64_t types, View<const int64_t> first_slot, Choices choices,
           Manner manner, int64_t keys, int64_t behind_keys);
 
     int64_t now() const { return counters.now; }
     Capacity capacity() const { return {node_capacity, total_capacity}; }
     int64_t node_count() const { return available.columns(); }
-    int64_t type_count() const { return available.rows(); }
+    int64_t type_count() const { return total_capacity.size(); }
+    int64_t column_count() const { return available.rows(); }  // with parts of devices
 };
 
 /// Extend the table of jobs to at least a number of rows; rows in use keep their numbers.

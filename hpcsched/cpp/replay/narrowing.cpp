@@ -43,7 +43,9 @@ void add_narrowed(State& state, int64_t request, int64_t span, View<const Flag> 
         room += on_idle[node];
     }
     const bool uncountable = shapes.uncountable[request] != 0;
-    add_shape(state, {asked, on_idle, shapes.exclusive[request] != 0}, uncountable);
+    const DeviceRequest devices =
+        shapes.devices.empty() ? DeviceRequest{} : shapes.devices[request];
+    add_shape(state, {asked, on_idle, shapes.exclusive[request] != 0, &devices}, uncountable);
     outages.kind.add(int64_t{outages.kind[request]});
     outages.may_use.add(open_to);
     outages.room.add(room);

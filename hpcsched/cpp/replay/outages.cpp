@@ -28,9 +28,10 @@ void close_nodes(State& state)
         outages.closed[node] = is_down;
         state.nodes.are_current = false;
         state.counters.closed += is_down ? 1 : -1;
-        for (int64_t r = 0; r < state.type_count(); ++r) {
+        for (int64_t r = 0; r < state.column_count(); ++r) {
             const int64_t free = is_down ? 0 : state.node_capacity(node, r);
-            state.free_amounts[r] += free - state.available(r, node);
+            if (r < state.type_count())
+                state.free_amounts[r] += free - state.available(r, node);
             state.available(r, node) = free;
         }
     }

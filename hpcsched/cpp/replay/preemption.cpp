@@ -94,7 +94,8 @@ void take_preempted(State& state, int64_t row, int64_t sign)
         return;
     }
     for (int64_t cell = job.cell; cell != none; cell = state.cells[cell].next) {
-        const auto [node, units] = std::pair(state.cells[cell].node, state.cells[cell].units);
+        const int64_t node = state.cells[cell].node;
+        const Held units{state.cells[cell].units};
         for (int64_t r = 0; r < state.type_count(); ++r) {
             if (!state.preemption.released[r]) continue;
             const int64_t amount = sign * allocated_on_node(state, node, units, r, job.shape);
@@ -251,7 +252,7 @@ bool may_resume(const State& state, int64_t row)
                 if (other == row) continue;
                 for (int64_t c = state.jobs[other].cell; c != none; c = state.cells[c].next)
                     if (state.cells[c].node == node)
-                        free += allocated_on_node(state, node, state.cells[c].units, r,
+                        free += allocated_on_node(state, node, {state.cells[c].units}, r,
                                                   state.jobs[other].shape);
             }
             if (free < 0) return false;
@@ -362,7 +363,7 @@ void add_released(const State& state, View<int64_t> free)
             for (int64_t r = 0; r < free.size(); ++r)
                 if (state.preemption.released[r])
                     free[r] += allocated_on_node(state, state.cells[cell].node,
-                                                 state.cells[cell].units, r, job.shape);
+                                                 {state.cells[cell].units}, r, job.shape);
     }
 }
 

@@ -50,7 +50,7 @@ int64_t free_for(State& state, int64_t head, int64_t time, NodeRuns& then)
         if (job.shown_end > time) break;
         for_each_span(state, job.cell, [&](const Span& span) {
             then.for_each(span.first, span.end, [&](int64_t run) {
-                take_from_run(state, then, run, span.units, job.shape, -1);
+                take_from_run(state, then, run, span.on_node(), job.shape, -1);
             });
         });
     }
@@ -127,7 +127,7 @@ NodeRuns runs_in_service(State& state)
         for_each_span(state, job.cell, [&](const Span& span) {
             runs.for_each(span.first, span.end, [&](int64_t run) {
                 if (is_opened[runs.first(run)])
-                    take_from_run(state, runs, run, span.units, job.shape, 1);
+                    take_from_run(state, runs, run, span.on_node(), job.shape, 1);
             });
         });
     }

@@ -176,7 +176,7 @@ int64_t NodeBackfill::take(const Span& span, int64_t shape, int64_t sign)
     int64_t more = 0;
     then_.for_each(span.first, span.end, [&](int64_t run) {
         const int64_t before = units_on_run(state_, then_, run, head_shape_);
-        take_from_run(state_, then_, run, span.units, shape, sign);
+        take_from_run(state_, then_, run, span.on_node(), shape, sign);
         more += then_.nodes(run) * (units_on_run(state_, then_, run, head_shape_) - before);
     });
     return more;
@@ -219,9 +219,12 @@ Placement NodeBackfill::least_loss(int64_t row)
     const auto units_less = [&](int64_t run, int64_t units, int64_t taken, int64_t shape) {
         // With units of one shape taken, the number of another one that fit.
         free.assign(then_.free(run).begin(), then_.free(run).end());
-        for (size_t r = 0; r < free.size() && units != 0; ++r)
-            free[r] -= allocated_on_node(state_, then_.first(run), units,
-                                         static_cast<int64_t>(r), taken);
+        const Placement all{{then_.first(run), then_.first(run) + 1, units}};
+        if (units != 0)
+            for (const Span& span : with_devices(state_, taken, all, then_))
+                for (size_t r = 0; r < free.size(); ++r)
+                    free[r] -= allocated_on_node(state_, span.first, span.on_node(),
+                                                 static_cast<int64_t>(r), taken);
         return units_on_node(state_, then_.first(run), shape, free);
     };
     // Runs now and then begin at different nodes.
@@ -244,11 +247,12 @@ Placement NodeBackfill::least_loss(int64_t row)
             first = end;
         }
     }
-    if (without_cost >= job.units) return fill_by_number(job.units, beside);
+    if (without_cost >= job.units)
+        return with_devices(state_, job.shape, fill_by_number(job.units, beside), now);
     const Matrix<const double> ranks(cost.data(), 1, static_cast<int64_t>(cost.size()));
     for (const Span& span : fill_by_rank(job.units - without_cost, left, ranks))
         beside.push_back(span);
-    return sum_of(beside);
+    return with_devices(state_, job.shape, sum_of(beside), now);
 }
 
 }  // namespace

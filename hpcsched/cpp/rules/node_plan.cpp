@@ -23,26 +23,13 @@ Placement place_between(State& state, int64_t row, int64_t begin, int64_t end, A
     Numbers fits;
     int64_t room = 0;
     for (int64_t run = 0; run < lowest.count(); ++run) {
-        const int64_t node = lowest.first(run);
-        const View<const int64_t> free = lowest.free(run);
-        int64_t units = request.on_idle[node];
-        for (int64_t r = 0; r < request.asked.size(); ++r) {
-            if (request.exclusive) {
-                if (free[r] != state.node_capacity(node, r)) units = 0;
-            } else if (request.asked[r] != 0) {
-                // Beside suspended jobs less than nothing may be free.
-                units = std::min(units, std::max(free[r], int64_t{0}) / request.asked[r]);
-            }
-        }
+        const int64_t units =
+            request.units_that_fit(state.capacity(), lowest.first(run), lowest.free(run));
         fits.push_back(units);
         room += units * lowest.nodes(run);
     }
     if (room < job.units) return {};
-    const Placement placed =
-        allocator == Allocator::external
-            ? placement_of(state.external->place(row, lowest.of_nodes(fits),
-                                                         lowest.of_nodes()))
-            : place_units(state, allocator, job.later, job.units, lowest, fits, pressure);
+    const Placement placed = place_on(state, row, allocator, job.later, lowest, fits, pressure);
     take_placed(state, row, placed, begin, end, 1, profile);
     return placed;
 }
@@ -58,9 +45,9 @@ Profile open_profile(State& state)
             profile.for_each_run(span.first, span.end, [&](int64_t run) {
                 const int64_t node = profile.first_node(run);
                 const int64_t segment = profile.begin_segment(run, job.shown_end);
-                for (int64_t r = 0; r < state.type_count(); ++r)
+                for (int64_t r = 0; r < state.column_count(); ++r)
                     profile.free(segment, r) +=
-                        allocated_on_node(state, node, span.units, r, job.shape);
+                        allocated_on_node(state, node, span.on_node(), r, job.shape);
             });
         });
     }
@@ -90,12 +77,12 @@ void take_placed(const State& state, int64_t row, const Placement& placed, int64
                  int64_t end, int64_t sign, Profile& profile)
 {
     const int64_t shape = state.jobs[row].shape;
-    Numbers amounts(static_cast<size_t>(state.type_count()));
+    Numbers amounts(static_cast<size_t>(state.column_count()));
     for (const Span& span : placed) {
         profile.for_each_run(span.first, span.end, [&](int64_t run) {
             const int64_t node = profile.first_node(run);
-            for (int64_t r = 0; r < state.type_count(); ++r)
-                amounts[r] = sign * allocated_on_node(state, node, span.units, r, shape);
+            for (int64_t r = 0; r < state.column_count(); ++r)
+                amounts[r] = sign * allocated_on_node(state, node, span.on_node(), r, shape);
             profile.take(run, begin, end, amounts);
         });
     }

@@ -54,7 +54,7 @@ void note_places(State& state, int64_t row, const Placement& placed)
     drop_places(state, row);
     for (auto span = placed.rbegin(); span != placed.rend(); ++span)
         for (int64_t node = span->end; node-- > span->first;)
-            note_place(state, row, node, span->units);
+            note_place(state, row, node, span->on_node());
 }
 
 /// Whether the nodes noted for a job have room for it from a time on.
@@ -67,9 +67,9 @@ bool stays_free(const State& state, const Profile& profile, int64_t row, int64_t
         for (int64_t run = profile.run_of(span.first); profile.first_node(run) < span.end; ++run)
             for (int64_t s = profile.segment_at(run, begin);
                  stays && s != none && profile.start(s) < end; s = profile.after(s))
-                for (int64_t r = 0; r < state.type_count(); ++r)
+                for (int64_t r = 0; r < state.column_count(); ++r)
                     stays &= profile.free(s, r) >=
-                             allocated_on_node(state, profile.first_node(run), span.units, r,
+                             allocated_on_node(state, profile.first_node(run), span.on_node(), r,
                                                job.shape);
     });
     return stays;
@@ -81,9 +81,9 @@ int64_t reserve_on_nodes(State& state, Profile& profile, int64_t row, int64_t re
 {
     // One unit needs no sweep over all nodes' changes: each node is tried by itself.
     if (state.jobs[row].units == 1 && release == state.now() && !state.shared.any) {
-        const auto [begin, node] = reserve_unit(state, row, release, latest, profile);
+        const auto [begin, node, devices] = reserve_unit(state, row, release, latest, profile);
         drop_places(state, row);
-        if (begin != never) note_place(state, row, node, 1);
+        if (begin != never) note_place(state, row, node, {1, devices});
         return begin;
     }
     const int64_t begin = earliest_beside_shared(state, row, release, latest, profile);
@@ -121,9 +121,9 @@ void drop_places(State& state, int64_t row)
     state.jobs[row].cell = none;
 }
 
-void note_place(State& state, int64_t row, int64_t node, int64_t units)
+void note_place(State& state, int64_t row, int64_t node, Held units)
 {
-    const int64_t cell = add_cell(state, node, units);
+    const int64_t cell = add_cell(state, node, units.units, units.devices);
     state.cells[cell].next = state.jobs[row].cell;
     state.jobs[row].cell = cell;
 }

@@ -18,7 +18,7 @@ void keep_of_shared(State& state, int64_t sign);
 void drop_places(State& state, int64_t row);
 
 /// Put a node and the units on it before the reserved nodes of a job.
-void note_place(State& state, int64_t row, int64_t node, int64_t units);
+void note_place(State& state, int64_t row, int64_t node, Held units);
 
 /// Reserve room for a job at the earliest time from `release` on. `latest` is a time at which it is
 /// known to fit, or `never`. Returns the start; `never`, without a reservation, if shared resources

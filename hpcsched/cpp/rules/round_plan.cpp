@@ -30,7 +30,7 @@ Steps steps_of_shape(State& state, int64_t shape)
         for_each_span(state, job.cell, [&](const Span& span) {
             then.for_each(span.first, span.end, [&](int64_t run) {
                 const int64_t before = units_on_run(state, then, run, shape);
-                take_from_run(state, then, run, span.units, job.shape, -1);
+                take_from_run(state, then, run, span.on_node(), job.shape, -1);
                 const int64_t more = units_on_run(state, then, run, shape) - before;
                 steps.add_to_last(then.nodes(run) * more);
             });

@@ -79,7 +79,8 @@ bool push_aside(State& state, RoundPlan& plan, int64_t row)
     for (size_t k = 0; k < replaced; ++k) cancel(state, plan, moved[k]);
     for (const int64_t one : moved) drop_places(state, one);
     for (size_t k = 0; k < moved.size(); ++k)
-        for (const Cell& place : places[k]) note_place(state, moved[k], place.node, place.units);
+        for (const Cell& place : places[k]) 
+            note_place(state, moved[k], place.node, {place.units, place.devices});
     for (size_t k = 0; k < moved.size(); ++k) hold(state, plan, moved[k], starts[k]);
     return false;
 }

@@ -43,11 +43,8 @@ Placement choose_now(State& state, int64_t row)
 {
     const Job& job = state.jobs[row];
     const NodeRuns& runs = runs_of(state);
-    const Numbers fits = units_on_runs(state, runs, job.shape);
-    if (state.choices.allocator != Allocator::external)
-        return place_units(state, state.choices.allocator, job.shape, job.units, runs, fits,
-                           state.pressure);
-    return placement_of(state.external->place(row, runs.of_nodes(fits), state.available));
+    return place_on(state, row, state.choices.allocator, job.shape, runs,
+                    units_on_runs(state, runs, job.shape), state.pressure);
 }
 
 void start_where_placed(State& state, int64_t row, const Placement& placed)
