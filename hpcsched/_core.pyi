@@ -784,9 +784,9 @@ class State:
             times, `[K]`; levels of shared resources with their times, `[L, 1 + P]`.
         """
 
-    def take_events(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32]]:
+    def take_events(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64]]:
         """
-        Return the events since the last call, `[E, 6]`, and nodes and units of starts.
+        Return the events since the last call, `[E, 6]`, and nodes, units and devices of starts.
         """
 
     def keep_finished(self) -> None:

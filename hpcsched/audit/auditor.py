@@ -1,6 +1,7 @@
 """The audit of a run: the list of all rules."""
 
 from hpcsched.audit import (
+    device_checks,
     file_checks,
     job_checks,
     limits,
@@ -32,6 +33,7 @@ JOB_RULES: tuple[Rule[Replayed], ...] = (
     outage_checks.losses,
     outage_checks.losses_of_jobs,
     outage_checks.lost_requests,
+    device_checks.devices,
     preemption_checks.preemptions,
     preemption_checks.attempt_times,
 )

@@ -143,6 +143,8 @@ class LostColumns:
         A null is -1, which no system has.
     preempted_by
         A null is -1; in `jobs.parquet` there is none.
+    devices
+        List of each row, or None; without devices all are None.
     """
 
     job_id: IntArray
@@ -159,6 +161,7 @@ class LostColumns:
     lost_time: IntArray
     preempted_by: IntArray
     suspended: BoolArray
+    devices: npt.NDArray[np.object_]
 
     @property
     def place_row(self) -> IntArray:
@@ -490,7 +493,7 @@ def open_run(
         (ROUNDS, table_columns.rounds_schema(system)),
         (SHARED_RESOURCES, table_columns.shared_resources_schema(system)),
         (OUTAGES, table_columns.outages_schema()),
-        (INTERRUPTIONS, table_columns.interruptions_schema()),
+        (INTERRUPTIONS, table_columns.interruptions_schema(system)),
         (REASONS, table_columns.reasons_schema()),
         (USAGE, table_columns.usage_schema()),
     ):
@@ -613,7 +616,7 @@ def read_lost(run: RunDirectory, system: System) -> LostColumns:
     """Read the lost attempts of a run."""
     path = run.path / INTERRUPTIONS
     if not path.is_file():
-        return lost_columns(table_columns.interruptions_schema().empty_table(), system)
+        return lost_columns(table_columns.interruptions_schema(system).empty_table(), system)
     try:
         lost = lost_columns(ParquetTable(path).whole(), system)
     except (TypeError, ValueError):
@@ -653,7 +656,10 @@ def places_in(table: pa.Table) -> dict[str, Any]:
     nodes = whole_numbers(node_lists.value_lengths())
     units = whole_numbers(unit_lists.value_lengths())
     paired = nodes == units
+    any_devices = "devices" in table.column_names
+    listed = table["devices"].to_pylist() if any_devices else [None] * len(table)
     return {
+        "devices": objects(listed),
         "places": np.where(paired, nodes, 0),
         "unpaired": ~paired,
         "node": whole_numbers(node_lists.flatten(), none=-1)[np.repeat(paired, nodes)],
@@ -676,7 +682,7 @@ def with_lost(run: RunColumns, lost: LostColumns) -> RunColumns:
         return run
     of = match(run.job_id, lost.job_id[kept])[1]
     yes, places = np.ones(len(of), dtype=np.bool_), kept[lost.place_row]
-    own = ("start_time", "end_time", "run_time", "places", "unpaired")
+    own = ("start_time", "end_time", "run_time", "places", "unpaired", "devices")
     more = {
         **{one.name: getattr(run, one.name)[of] for one in fields(run) if one.name not in _PLACES},
         **{name: getattr(lost, name)[kept] for name in own},

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpcsched._core import Choices, State
+from hpcsched._core import Choices, DeviceRequest, State
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.shared_resources import NEVER, period_of, settled_from
 from hpcsched.system.space import Amounts, node_draw, own_draw, units_on_idle
@@ -35,7 +35,11 @@ def new_state(
     rounds
         Number of periods of shared resources after which decisions have seen all capacities.
     """
-    state = State(system.capacity, numbers(first_slot), choices, **options)
+    capacity = system.capacity
+    if system.devices is not None:
+        capacity = np.concatenate((capacity, system.device_capacity), axis=1)
+        options["types"] = len(system.resource_types)
+    state = State(capacity, numbers(first_slot), choices, **options)
     shared = system.shared_resources
     if shared:
         changes = [change for resource in shared for change in resource.changes]
@@ -129,15 +133,25 @@ class RequestShapes:
                 if request.allowed_nodes is not None:
                     row[:] = False
                     row[list(request.allowed_nodes)] = True
+        devices = self._devices_of(asked)
         state.add_shapes(
             asked,
             on_idle,
             np.array([request.exclusive for request in requests]),
-            np.array([request.exclusive or request.one_unit_per_node for request in requests]),
+            np.array([bool(devices) or one.exclusive or one.one_unit_per_node for one in requests]),
             numbers(kind),
             allowed,
-            [],
+            devices,
         )
+
+    def _devices_of(self, asked: IntArray) -> list[DeviceRequest]:
+        """Return the devices that a unit of each shape asks for; nothing without devices."""
+        devices = self._system.devices
+        if devices is None:
+            return []
+        own = self._system.resource_types.index(devices.resource_type)
+        wanted = [devices.asked(amount) if amount else (0, 0) for amount in asked[:, own].tolist()]
+        return [DeviceRequest(count, amount, positions=[1]) for count, amount in wanted]
 
 
 class OwnDraws:

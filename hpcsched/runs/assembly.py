@@ -91,6 +91,7 @@ class Assembly:
         for name, part in list(vars(Assembly).items()):
             if isinstance(part, cached_property):
                 getattr(self, name)
+        self._check_devices()
         return self
 
     @cached_property
@@ -120,6 +121,26 @@ class Assembly:
         if declared is None:
             return NO_OUTAGES
         return declared.build(self.system, self._outage_seed)
+
+    def _check_devices(self) -> None:
+        """Check that the core decides where jobs ask for devices.
+
+        Raises
+        ------
+        InputError
+            If Python does.
+        """
+        if self.system.devices is None:
+            return
+        from hpcsched.simulation.replay_choices import dispatcher_obstacles  # noqa: PLC0415
+
+        why = dispatcher_obstacles(self.dispatcher, self.scenario.dispatcher.plugin_name)
+        if why:
+            message = (
+                "devices that are told apart need a dispatcher that the core decides; found"
+                f" {', '.join(why)}"
+            )
+            raise InputError(Finding("no-devices", message, key="system"))
 
     @cached_property
     def preemption(self) -> Preemption | None:

@@ -62,6 +62,10 @@ JOB_COLUMNS = (
 )  # fmt: skip
 """Columns of `jobs.parquet`."""
 
+DEVICES = _of("devices", "bits", "devices of each unit, in the order of `nodes`, as bits: 5 for the"
+    " first and the third of a node; none if it asks for no devices", nullable=True)  # fmt: skip
+"""Column of `jobs.parquet` and `interruptions.parquet` for systems with devices."""
+
 ROUND_COLUMNS = (
     _of("round", "whole", "number of the round, from 1"),
     _of("now", "whole", "simulated instant of the request", "s"),
@@ -104,6 +108,7 @@ _TYPES = {
     "flag": pa.bool_(),
     "names": pa.list_(pa.string()),
     "numbers": pa.list_(pa.int32()),
+    "bits": pa.list_(pa.int64()),
     "state": pa.dictionary(pa.int8(), pa.string()),
 }
 """Arrow types by kind of column, where they do not depend on the system."""
@@ -151,7 +156,11 @@ def jobs_schema(system: System) -> pa.Schema:
     preemption, which had run for `lost_time` together. `demand` is a whole number (see
     `System.demand`), or a float where that of the whole system needs more than 63 bits.
     """
-    return _schema(JOB_COLUMNS, system)
+    return _schema((*JOB_COLUMNS, *_device_columns(system)), system)
+
+
+def _device_columns(system: System) -> tuple[Column, ...]:
+    return () if system.devices is None else (DEVICES,)
 
 
 def outages_schema() -> pa.Schema:
@@ -174,7 +183,7 @@ def shared_resources_schema(system: System) -> pa.Schema:
     return _fixed(time="whole", drawn=amounts, offered=amounts)
 
 
-def interruptions_schema() -> pa.Schema:
+def interruptions_schema(system: System) -> pa.Schema:
     """Return the columns of `interruptions.parquet`: a row for each attempt that was lost.
 
     A job ran from `start_time` to `end_time`, in seconds, and then lost a node, or was preempted by
@@ -184,7 +193,7 @@ def interruptions_schema() -> pa.Schema:
     resource types.
     """
     return _fixed(
-        ("preempted_by", "nodes", "node_units"),
+        ("preempted_by", "nodes", "node_units", "devices"),
         job_id="whole",
         start_time="whole",
         end_time="whole",
@@ -197,6 +206,7 @@ def interruptions_schema() -> pa.Schema:
         unit_request=pa.list_(pa.int64()),
         nodes="numbers",
         node_units="numbers",
+        **{column.name: column.kind for column in _device_columns(system)},
     )
 
 

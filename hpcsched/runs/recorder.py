@@ -23,9 +23,11 @@ from hpcsched.runs.files import JOBS, ROUNDS, STATES
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import (
     REFUSALS,
+    BoolArray,
     JobRecord,
     LeftJobs,
     LostAttempts,
+    NodeArray,
     ReplayedRounds,
     RoundRecord,
     RoundRemarks,
@@ -282,9 +284,9 @@ def round_table(
     return _table(schema, call_again_at=arrow_array(again, again == NEVER), **columns)
 
 
-def interruption_table(columns: JobColumns, lost: LostAttempts) -> pa.Table:
+def interruption_table(system: System, columns: JobColumns, lost: LostAttempts) -> pa.Table:
     """Build the table of lost attempts, with the columns of `interruptions.parquet`."""
-    schema = interruptions_schema()
+    schema = interruptions_schema(system)
     requests = [list(request.unit_request) for request in columns.requests]
     return _table(
         schema,
@@ -321,6 +323,7 @@ def table_of_jobs(system: System, records: Sequence[JobRecord]) -> pa.Table:
                 "demand": one.demand if whole_demand else float(one.demand),
                 "nodes": at and at.nodes,
                 "node_units": at and at.units,
+                "devices": None,
             }
         )
     return pa.Table.from_pylist(rows, schema)
@@ -352,9 +355,11 @@ LARGEST = 2**63 - 1
 def joined_left(parts: Sequence[LeftJobs]) -> LeftJobs:
     """Concatenate the jobs that have left in the parts of a replay, at least one."""
     before = np.cumsum([0, *(len(part.nodes) for part in parts)])
+    devices = np.cumsum([0, *(len(part.devices) for part in parts)])
     places = [part.last_place + first for part, first in zip(parts, before, strict=False)]
+    last = [part.last_device + first for part, first in zip(parts, devices, strict=False)]
     joined = LeftJobs._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
-    return joined._replace(last_place=np.concatenate(places))
+    return joined._replace(last_place=np.concatenate(places), last_device=np.concatenate(last))
 
 
 def without_rejected(left: LeftJobs) -> LeftJobs:
@@ -362,9 +367,10 @@ def without_rejected(left: LeftJobs) -> LeftJobs:
     ran = left.has_run
     if ran.all():
         return left
-    # The others have no places, so that nodes and units stay as they are.
-    *columns, nodes, units = left
-    return LeftJobs._make([*(column[ran] for column in columns), nodes, units])
+    # The others have no places, so that these stay as they are.
+    *columns, nodes, units, last_device, devices = left
+    kept = (column[ran] for column in columns)
+    return LeftJobs._make([*kept, nodes, units, last_device[ran], devices])
 
 
 def joined_rounds(parts: Sequence[ReplayedRounds]) -> ReplayedRounds:
@@ -375,20 +381,26 @@ def joined_rounds(parts: Sequence[ReplayedRounds]) -> ReplayedRounds:
 def _places(
     left: LeftJobs | LostAttempts, not_run: npt.NDArray[np.bool_] | None = None
 ) -> dict[str, pa.Array]:
-    """Return the columns `nodes` and `node_units`; each job that ran has at least one node."""
-    columns = {"nodes": left.nodes, "node_units": left.node_units}
-    if len(left.sequence) and not len(left.nodes):
-        nothing = pa.nulls(len(left.sequence), pa.list_(pa.int32()))
-        return dict.fromkeys(columns, nothing)
-    offsets = arrow_array(
-        np.concatenate(([0], left.last_place)).astype(np.int32),
-        # A list is missing where the offset of its beginning is.
-        None if not_run is None else np.append(not_run, np.False_),
-    )
+    """Return the columns of places; each job that ran has at least one node."""
+    none = np.zeros(len(left.sequence), dtype=np.bool_) if not_run is None else not_run
+    if not len(left.nodes):
+        none = np.ones_like(none)
+    without = np.diff(left.last_device, prepend=0) == 0
     return {
-        name: pa.ListArray.from_arrays(offsets, arrow_array(values))
-        for name, values in columns.items()
+        "nodes": _lists(left.last_place, left.nodes, none),
+        "node_units": _lists(left.last_place, left.node_units, none),
+        "devices": _lists(left.last_device, left.devices, without),
     }
+
+
+def _lists(last: IntArray, values: IntArray | NodeArray, none: BoolArray) -> pa.Array:
+    """Return a column of lists, given their ends in the list of values and which are missing."""
+    if none.all():
+        return pa.nulls(len(none), pa.list_(arrow_array(values).type))
+    # A list is missing where the offset of its beginning is.
+    missing = np.append(none, np.False_) if none.any() else None
+    offsets = arrow_array(np.append(0, last).astype(np.int32), missing)
+    return pa.ListArray.from_arrays(offsets, arrow_array(values))
 
 
 def _table(schema: pa.Schema, **columns: Any) -> pa.Table:

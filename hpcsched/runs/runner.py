@@ -358,7 +358,7 @@ class ReplayLoop:
         self._lost: RecordFile[object] | None = None
         self._shared_resources = None
         if self._assembly.scenario.outages is not None or parts.preemption is not None:
-            self._lost = RecordFile(folder / INTERRUPTIONS, interruptions_schema())
+            self._lost = RecordFile(folder / INTERRUPTIONS, interruptions_schema(system))
         if system.shared_resources:
             self._shared_resources = SharedResourceRecorder(folder, system)
         self._monitor = Monitor(self._assembly, self._replay, bar=self._bar)
@@ -411,7 +411,9 @@ class ReplayLoop:
         """Record and show a part of the replay."""
         left, rounds, lost, level_time, drawn, remarks = written
         if self._lost is not None:
-            self._lost.add_table(interruption_table(self._opened.of(lost.sequence), lost))
+            self._lost.add_table(
+                interruption_table(self._assembly.system, self._opened.of(lost.sequence), lost)
+            )
         if self._shared_resources is not None:
             self._shared_resources.replayed(self._monitor.first_submit, level_time, drawn)
         # A job's columns are dropped when it leaves, so memory grows with the queue, not with

@@ -204,6 +204,7 @@ RULES = MappingProxyType(
         "not-checked": "A file of variants or ranges is checked without its scenario.",
         "not-installed": "The Python package of a solver or executor is not installed.",
         "not-live": "The option cannot be used in live mode, or contradicts the cluster.",
+        "no-devices": "Something does not go with devices that are told apart.",
         "no-preemption": "The option does not go with preemption.",
         "not-offline": "The option cannot be used in off-line planning.",
         "not-recorded": "The option cannot be used with a dispatcher that follows recorded starts.",

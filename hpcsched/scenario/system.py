@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, GetJsonSchemaHandler, field_validator, model_validator
@@ -13,7 +14,7 @@ from hpcsched.scenario.faults import equal_names, refusal, refuse_all, unknown_n
 from hpcsched.scenario.key_path import KeyPath
 from hpcsched.scenario.policy_declarations import LimitsDeclaration, Queue
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
-from hpcsched.system.system import NodeGroup, System
+from hpcsched.system.system import Devices, NodeGroup, System
 from hpcsched.workload.preemption import PreemptMode
 from hpcsched.workload.site_partitions import Criterion, Partition, Partitions
 
@@ -160,22 +161,54 @@ def _faults_of_one(
         yield "bad-value", ("every",), f"{wanted}, found {resource.every} s"
 
 
+class DevicesDeclaration(Params):
+    """Devices of a node, such as GPUs, that are told apart."""
+
+    count: int = Field(ge=1, le=64, description="Number of devices of each node.")
+    shares: int = Field(
+        default=1000,
+        ge=1,
+        le=2**20,
+        description="Number of equal shares of a device: with 1000, a unit may ask for 0.3 of one.",
+    )
+    model: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None, description="Model of the devices, by which a trace may ask for them."
+    )
+
+
 class GroupDeclaration(Params):
     """A group of identical nodes."""
 
     name: Name = Field(description="Name of the group; the names of its nodes begin with it.")
     count: int = Field(ge=1, le=10_000_000, description="Number of nodes.")
-    resources: dict[ResourceType, Amount] = Field(
-        description="Capacity of each node by resource type, as a number or in bytes (16GiB).",
+    resources: dict[ResourceType, Amount | DevicesDeclaration] = Field(
+        description="Capacity of each node by resource type, as a number, in bytes (16GiB), or as"
+        " devices that are told apart.",
         json_schema_extra={"propertyNames": {"pattern": RESOURCE_TYPE_PATTERN}, "minProperties": 1},
     )
 
     @field_validator("resources")
     @classmethod
-    def _offer_something(cls, resources: dict[str, int]) -> dict[str, int]:
+    def _offer_something(
+        cls, resources: dict[str, int | DevicesDeclaration]
+    ) -> dict[str, int | DevicesDeclaration]:
         if not any(resources.values()):
             raise ValueError("expected at least one resource type with more than 0, found none")
         return resources
+
+    @property
+    def amounts(self) -> dict[str, int]:
+        """Capacity of each node by resource type."""
+        return {
+            name: one if isinstance(one, int) else one.count for name, one in self.resources.items()
+        }
+
+    @property
+    def devices(self) -> dict[str, DevicesDeclaration]:
+        """Devices of each node by resource type."""
+        return {
+            name: one for name, one in self.resources.items() if isinstance(one, DevicesDeclaration)
+        }
 
 
 class SystemDeclaration(Params):
@@ -199,7 +232,7 @@ class SystemDeclaration(Params):
     def _check_groups(cls, groups: tuple[GroupDeclaration, ...]) -> tuple[GroupDeclaration, ...]:
         refuse_all(equal_names("groups", [group.name for group in groups]))
         for resource_type in {name for group in groups for name in group.resources}:
-            total = sum(group.count * group.resources.get(resource_type, 0) for group in groups)
+            total = sum(group.count * group.amounts.get(resource_type, 0) for group in groups)
             # Totals are 64-bit integers in compiled code, which would overflow without a word.
             if total >= 2**63:
                 raise ValueError(f"all nodes together have more than 2^63 - 1 of {resource_type}")
@@ -209,6 +242,7 @@ class SystemDeclaration(Params):
     def _check_units(self) -> Self:
         names = list(dict.fromkeys(name for group in self.groups for name in group.resources))
         refuse_all(self._unit_faults(names))
+        refuse_all(self._device_faults())
         refuse_all(_shared_resource_faults(self.shared_resources, names))
         return self
 
@@ -216,7 +250,7 @@ class SystemDeclaration(Params):
         for name, unit in self.units.items():
             # Rounded down to a unit, such a node would have none of the resource without anybody
             # noticing.
-            small = [one.name for one in self.groups if 0 < one.resources.get(name, 0) < unit]
+            small = [one.name for one in self.groups if 0 < one.amounts.get(name, 0) < unit]
             if name not in names:
                 message = f"no node group has {name}; there are: {', '.join(names)}"
                 yield refusal("unknown-resource-type", message, at=("units", name))
@@ -224,12 +258,47 @@ class SystemDeclaration(Params):
                 message = f"a node of {small[0]} has less than one unit of {name}"
                 yield refusal("bad-value", message, at=("units", name))
 
+    def _device_faults(self) -> Iterator[InitErrorDetails]:
+        """Yield devices that differ in type or shares, or whose type is pooled elsewhere."""
+        first: tuple[str, int] | None = None
+        for n, group in enumerate(self.groups):
+            for name, one in group.devices.items():
+                first = first or (name, one.shares)
+                if first != (name, one.shares):
+                    message = (
+                        f"expected {first[0]} with {first[1]} shares, as in the first group with"
+                        f" devices, found {name} with {one.shares}"
+                    )
+                    yield refusal("bad-value", message, at=("groups", n, "resources", name))
+        for n, group in enumerate(self.groups):
+            pooled = first and isinstance(group.resources.get(first[0], None), int)
+            if first and pooled and group.resources[first[0]]:
+                message = f"expected devices ({{count: …, shares: {first[1]}}}), as in other groups"
+                yield refusal("bad-value", message, at=("groups", n, "resources", first[0]))
+        if first and first[0] in self.units:
+            message = f"{first[0]} is counted in shares of devices; expected no unit of it"
+            yield refusal("bad-value", message, at=("units", first[0]))
+
     def build(self) -> System:
         """Return the system that is declared."""
+        found = {name: one for group in self.groups for name, one in group.devices.items()}
+        devices = next((Devices(name, one.shares) for name, one in found.items()), None)
+        units: dict[str, int | Fraction] = dict(self.units)
+        if devices is not None:
+            units[devices.resource_type] = Fraction(1, devices.shares)
         return System(
-            tuple(NodeGroup(group.name, group.count, group.resources) for group in self.groups),
-            self.units,
+            tuple(
+                NodeGroup(
+                    group.name,
+                    group.count,
+                    group.amounts,
+                    next((one.model for one in group.devices.values()), None),
+                )
+                for group in self.groups
+            ),
+            units,
             tuple(resource.build() for resource in self.shared_resources),
+            devices,
         )
 
 

@@ -67,6 +67,9 @@ class Parts(NamedTuple):
     @property
     def equal_unit(self) -> Request | None:
         """A unit of any job, if all are equal and go on any node, so that counting is exact."""
-        counts = not (self.outages.all or self.system.shared_resources or self.preemption)
+        system = self.system
+        counts = not (
+            self.outages.all or system.shared_resources or self.preemption or system.devices
+        )
         unit = self.uniform_request
         return Request(1, unit) if unit is not None and counts else None

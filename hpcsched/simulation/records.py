@@ -182,6 +182,12 @@ class LeftJobs(NamedTuple):
         Seconds that the last attempt ran, and run time without checkpoints.
     backfilled
         Whether a job that was ahead of it in the queue waited on as it started.
+    last_place, last_device
+        End of each job's part of the lists of places, and of devices.
+    nodes, node_units
+        Nodes, ascending in each job, and its units on each.
+    devices
+        Devices of each unit, in the order of nodes, as bits; of jobs that ask for devices.
     """
 
     sequence: IntArray
@@ -200,6 +206,8 @@ class LeftJobs(NamedTuple):
     last_place: IntArray
     nodes: NodeArray
     node_units: NodeArray
+    last_device: IntArray
+    devices: IntArray
 
     @property
     def has_run(self) -> BoolArray:
@@ -233,6 +241,8 @@ class LostAttempts(NamedTuple):
     last_place: IntArray
     nodes: NodeArray
     node_units: NodeArray
+    last_device: IntArray
+    devices: IntArray
 
 
 class ReplayedRounds(NamedTuple):
@@ -278,11 +288,37 @@ class Written(NamedTuple):
     remarks: Sequence[RoundRemarks] = ()
 
 
+def by_node(
+    last_place: IntArray, nodes: NodeArray, units: NodeArray, devices: IntArray
+) -> tuple[IntArray, NodeArray, NodeArray, IntArray, IntArray]:
+    """Return the last five fields of `LeftJobs` of places in which a node may follow itself.
+
+    Parameters
+    ----------
+    last_place
+        End of each job's places, `[J]`.
+    devices
+        Devices of a unit of each place, as bits; empty where nodes have no devices.
+    """
+    if not len(devices):
+        return last_place, nodes, units, np.zeros_like(last_place), devices
+    first = np.ones(len(nodes), dtype=np.bool_)
+    first[1:] = nodes[1:] != nodes[:-1]
+    first[last_place[last_place < len(nodes)]] = True  # another job
+    begins = np.flatnonzero(first)
+    asked = np.append(0, np.cumsum(devices != 0))
+    return (
+        np.append(0, np.cumsum(first))[last_place],
+        nodes[begins],
+        np.add.reduceat(units, begins),
+        asked[last_place],
+        devices[devices != 0],
+    )
+
+
 def take_written(state: State) -> Written:
     """Return everything that the event loop has written, and reset its output."""
-    left, (nodes, units, _), lost, (lost_nodes, lost_units, _), rounds, amounts, times, levels = (
-        state.take_output()
-    )
+    left, places, lost, lost_places, rounds, amounts, times, levels = state.take_output()
     sequence, start, end, predicted, last_place, how, requeues, lost_time, _, ran, work, behind = (
         left.T
     )
@@ -292,16 +328,15 @@ def take_written(state: State) -> Written:
     took = requeues, lost_time, ran, work, behind != 0
     lost_how = lost[:, 5]
     return Written(
-        LeftJobs(*ends, refused_by, *took, last_place, nodes, units),
+        LeftJobs(*ends, refused_by, *took, *by_node(last_place, *places)),
         ReplayedRounds._make([*rounds.T, *np.split(amounts, [types, 2 * types], axis=1), times]),
         LostAttempts._make(
             [
                 *lost.T[:3],
                 lost_how == REQUEUED,
                 lost_how == _SUSPENDED,
-                *lost.T[[8, 9, 7, 4]],
-                lost_nodes,
-                lost_units,
+                *lost.T[[8, 9, 7]],
+                *by_node(lost[:, 4], *lost_places),
             ]
         ),
         levels[:, 0],

@@ -6,6 +6,8 @@ The loop writes its events down in order. They are read whenever it returns.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from hpcsched._core import NEVER, EventKind, State
 from hpcsched.dispatching.decision import NOTHING, Decision, Reason
 from hpcsched.dispatching.problem import RunningJob, WaitingJob, waiting_job
@@ -22,6 +24,7 @@ from hpcsched.simulation.records import (
     RejectedBy,
     RoundRecord,
     RoundRemarks,
+    by_node,
 )
 from hpcsched.simulation.replay_eligibility import ReplayEligibility
 from hpcsched.system.outages import Outage, Outages
@@ -205,7 +208,7 @@ class ReplayEvents:
 
     def catch_up(self, state: State) -> None:
         """Notify all listeners of the events since the last call."""
-        events, start_nodes, start_units = state.take_events()
+        events, nodes, units, devices = state.take_events()
         begin = 0
         for kind, now, number, row, value, expected in events.tolist():
             if kind == EventKind.SUBMITTED_JOB:
@@ -213,7 +216,8 @@ class ReplayEvents:
                 if self._holding is not None:
                     self._holding.submitted(waiting, number, row, now, state)
             elif kind == EventKind.STARTED_JOB:
-                places = start_nodes[begin:value], start_units[begin:value]
+                last, part = np.array([value - begin]), slice(begin, value)
+                _, *places, _, _ = by_node(last, nodes[part], units[part], devices[part])
                 begin = value
                 self._present[number] = self._present[number]._replace(backfilled=bool(expected))
                 self._start(now, number, places, state)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.system.system import IdleRoom, IntArray, Request, System, shape_key
+from hpcsched.system.system import Devices, IdleRoom, IntArray, Request, System, shape_key
 
 
 class _Listed(NamedTuple):
@@ -56,12 +56,16 @@ def units_that_fit(system: System, available: IntArray, request: Request) -> Int
     Returns
     -------
     IntArray
-        Numbers of units, `[N]` or `[T, N]`.
+        Numbers of units, `[N]` or `[T, N]`. Of devices, as many are taken to be whole as can be.
     """
     fits: IntArray | None = None
-    for row, amount in zip(available, request.unit_request, strict=True):
+    for name, row, amount in zip(
+        system.resource_types, available, request.unit_request, strict=True
+    ):
         if amount:
             room = row // amount
+            if system.devices is not None and system.devices.resource_type == name:
+                room = units_on_devices(system.devices, row, amount)
             fits = room if fits is None else np.minimum(fits, room)
     if fits is None:
         raise ValueError("a unit must ask for at least one resource type")
@@ -80,6 +84,22 @@ def units_that_fit(system: System, available: IntArray, request: Request) -> Int
         named[list(request.allowed_nodes)] = True
         fits = np.where(named, fits, 0)
     return fits
+
+
+def units_on_devices(devices: Devices, free: IntArray, amount: int) -> IntArray:
+    """Return how many units that ask for so much of devices fit, if at most one is used in part.
+
+    Parameters
+    ----------
+    free
+        Amounts that are free, of any shape.
+    """
+    count, each = devices.asked(amount)
+    if count == 0:
+        return np.zeros_like(free)
+    whole, part = np.divmod(free, devices.shares)
+    shared: IntArray = whole * (devices.shares // each) + part // each
+    return shared if count == 1 else shared // count
 
 
 def units_on_idle(system: System, request: Request) -> IntArray:

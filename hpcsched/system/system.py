@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, ForwardRef, NamedTuple
 
@@ -87,6 +88,36 @@ else:
     IntArray = ForwardRef("IntArray")
 
 
+class Devices(NamedTuple):
+    """Devices of the nodes, such as GPUs, of which a unit takes some whole ones, or a share of one.
+
+    Attributes
+    ----------
+    resource_type
+        Resource type that counts them.
+    shares
+        Amount of a device, in the system's units.
+    """
+
+    resource_type: str
+    shares: int
+
+    def asked(self, amount: int) -> tuple[int, int]:
+        """Return the number of devices that an amount stands for, and the amount of each.
+
+        Of an amount that is neither a share of a device nor whole ones it is (0, amount).
+
+        Examples
+        --------
+        >>> gpus = Devices("gpu", 1000)
+        >>> gpus.asked(300), gpus.asked(2000), gpus.asked(1500)
+        ((1, 300), (2, 1000), (0, 1500))
+        """
+        if amount < self.shares:
+            return 1, amount
+        return (0, amount) if amount % self.shares else (amount // self.shares, self.shares)
+
+
 @dataclass(frozen=True, slots=True)
 class NodeGroup:
     """Group of identical nodes.
@@ -95,11 +126,14 @@ class NodeGroup:
     ----------
     resources
         Declared capacity of each node by resource type; memory in bytes.
+    model
+        Model of their devices; None if not declared.
     """
 
     name: str
     count: int
     resources: Mapping[str, int]
+    model: str | None = None
 
 
 @dataclass(frozen=True)
@@ -114,13 +148,16 @@ class System:
     ----------
     units
         Declared amount that one unit stands for, by resource type; 1 if not listed.
+    devices
+        Devices that are told apart; None: amounts of all resource types are pooled.
     totals
         Capacity of the whole system, `[R]`, in units.
     """
 
     groups: tuple[NodeGroup, ...]
-    units: Mapping[str, int] = field(default_factory=dict)
+    units: Mapping[str, int | Fraction] = field(default_factory=dict)
     shared_resources: tuple[SharedResource, ...] = ()
+    devices: Devices | None = None
     resource_types: tuple[str, ...] = field(init=False)
     totals: tuple[int, ...] = field(init=False)
 
@@ -157,7 +194,16 @@ class System:
         by_node.flags.writeable = False
         return by_node
 
-    def request(self, amounts: Mapping[str, int]) -> tuple[int, ...]:
+    @cached_property
+    def device_capacity(self) -> IntArray:
+        """Capacity of each device of each node, `[N, D]`, read-only; without devices `[N, 0]`."""
+        if self.devices is None:
+            return self.capacity[:, :0]
+        own, shares = self.resource_types.index(self.devices.resource_type), self.devices.shares
+        counts = [self._offered(g, self.resource_types[own]) // shares for g in self.groups]
+        return self._by_node([shares] * n + [0] * (max(counts) - n) for n in counts)
+
+    def request(self, amounts: Mapping[str, int | Fraction]) -> tuple[int, ...]:
         """Convert declared amounts to a request, rounded up to whole units.
 
         Types that are not listed get 0; an unknown one raises KeyError.
@@ -166,14 +212,21 @@ class System:
         if unknown:
             raise KeyError(unknown[0])
         # Rounded up: a request must never shrink when amounts are counted in units.
-        return tuple(-(-amounts.get(name, 0) // self._unit(name)) for name in self.resource_types)
+        return tuple(
+            int(-(-amounts.get(name, 0) // self._unit(name))) for name in self.resource_types
+        )
 
-    def declared(self, request: Sequence[int]) -> dict[str, int]:
-        """Convert a request to declared amounts by resource type."""
+    def declared(self, request: Sequence[int]) -> dict[str, int | float]:
+        """Convert a request to declared amounts by resource type; shares are no whole numbers."""
         named = zip(self.resource_types, request, strict=True)
-        return {name: amount * self._unit(name) for name, amount in named}
+        exact = {name: Fraction(amount * self._unit(name)) for name, amount in named}
+        return {
+            name: int(one) if one.denominator == 1 else float(one) for name, one in exact.items()
+        }
 
-    def loses(self, amounts: Mapping[str, int], allowed: frozenset[int] | None = None) -> bool:
+    def loses(
+        self, amounts: Mapping[str, int | Fraction], allowed: frozenset[int] | None = None
+    ) -> bool:
         """Return whether rounding to units keeps a request off every node that could hold it.
 
         `allowed` has the numbers of the nodes to consider; None: all.
@@ -186,11 +239,11 @@ class System:
         can = any(all(n <= self._offered(g, k) for k, n in request.items()) for g in groups)
         return could and not can
 
-    def _unit(self, name: str) -> int:
+    def _unit(self, name: str) -> int | Fraction:
         return self.units.get(name, 1)
 
     def _offered(self, group: NodeGroup, name: str) -> int:
-        return group.resources.get(name, 0) // self._unit(name)
+        return int(group.resources.get(name, 0) // self._unit(name))
 
     def node_name(self, node: int) -> str:
         """Return a node's name: its group's name and its number in the group, from 0."""

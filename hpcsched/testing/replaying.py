@@ -150,7 +150,7 @@ def lost_attempts(
         }
         for at in interruptions
     ]
-    return columns.lost_columns(pa.Table.from_pylist(rows, interruptions_schema()), system)
+    return columns.lost_columns(pa.Table.from_pylist(rows, interruptions_schema(system)), system)
 
 
 UsePlugins = Callable[..., Registry]

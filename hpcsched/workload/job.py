@@ -166,8 +166,8 @@ def time_fault(
 
 
 Kind = Literal[
-    "whole", "real", "text", "flag", "names", "numbers", "amounts", "real_amounts", "demand",
-    "state", "solver",
+    "whole", "real", "text", "flag", "names", "numbers", "bits", "amounts", "real_amounts",
+    "demand", "state", "solver",
 ]  # fmt: skip
 """Type of a column: `names` and `numbers` are sets in a record and ascending lists in a file;
 `amounts` have one value for each resource type of the system.

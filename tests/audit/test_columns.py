@@ -56,7 +56,7 @@ def lost_columns(*attempts: tuple[int, int, int, bool, list[int], list[int]]) ->
         own | dict(zip(names, attempt, strict=True)) | dict.fromkeys(times, attempt[2] - attempt[1])
         for attempt in attempts
     ]
-    return lost_of(pa.Table.from_pylist(rows, interruptions_schema()), SYSTEM)
+    return lost_of(pa.Table.from_pylist(rows, interruptions_schema(SYSTEM)), SYSTEM)
 
 
 def kinds(columns: object) -> dict[str, object]:
@@ -166,7 +166,7 @@ def write_lost(folder: Path, **changed: object) -> RunDirectory:
     }  # fmt: skip
     second = {"nodes": [2], "node_units": [3], "requeued": False, "start_time": 7, "end_time": 9}
     rows = [row | changed, row | second]
-    schema = interruptions_schema()
+    schema = interruptions_schema(SYSTEM)
     pq.write_table(pa.Table.from_pylist(rows, schema=schema), run.path / INTERRUPTIONS)
     return run
 
@@ -209,7 +209,7 @@ def test_units_of_one_attempt_on_nodes_of_another(tmp_path: Path) -> None:
     path = run.path / INTERRUPTIONS
     rows = pq.read_table(path).to_pylist()
     rows[1]["node_units"] = [2, 1]
-    pq.write_table(pa.Table.from_pylist(rows, schema=interruptions_schema()), path)
+    pq.write_table(pa.Table.from_pylist(rows, schema=interruptions_schema(SYSTEM)), path)
     with pytest.raises(InputError, match="units do not match nodes"):
         read_lost(run, SYSTEM)
 

@@ -367,7 +367,7 @@ def lost_checked(folder: Path, jobs: Sequence[tuple[int, str]], *lost: Lost) -> 
         }
         for job_id, requeued, units, request, nodes, on_each in lost
     ]  # fmt: skip
-    table = pa.Table.from_pylist(rows, schema=interruptions_schema())
+    table = pa.Table.from_pylist(rows, schema=interruptions_schema(SYSTEM))
     pq.write_table(table, run.path / INTERRUPTIONS)
     traced = [TracedJob(Job(k, 0, Request(3, (2,)), 20), 10) for k, _ in jobs]
     place = NodeAllocation((1, 2), (2, 1))

@@ -217,8 +217,8 @@ def test_interruptions(kept: bool) -> None:
         np.array([1, 0]) if kept else nothing,
         np.array([1, 1]) if kept else nothing,
     )
-    table = interruption_table(columns(JOBS).take(np.array([3, 3])), lost)
-    assert table.schema == interruptions_schema()
+    table = interruption_table(SYSTEM, columns(JOBS).take(np.array([3, 3])), lost)
+    assert table.schema == interruptions_schema(SYSTEM)
     first, second = table.to_pylist()
     assert first == {
         "job_id": 4,

@@ -99,12 +99,11 @@ take_output(State& state)
     return taken;
 }
 
-std::tuple<Records, Nodes, Nodes> take_events(State& state)
+std::tuple<Records, Nodes, Nodes, Records> take_events(State& state)
 {
     Followed& followed = state.followed;
-    auto taken = std::tuple(given<int64_t>(std::move(followed.events)),
-                            given<int32_t>(std::move(followed.starts.nodes)),
-                            given<int32_t>(std::move(followed.starts.units)));
+    auto taken = std::tuple_cat(std::tuple(given<int64_t>(std::move(followed.events))),
+                                given_places(followed.starts));
     followed = {};
     return taken;
 }
@@ -239,7 +238,7 @@ tuple
     times, `[K]`; levels of shared resources with their times, `[L, 1 + P]`.
 )")
         .def("take_events", &take_events,
-             "Return the events since the last call, `[E, 6]`, and nodes and units of starts.")
+             "Return the events since the last call, `[E, 6]`, and nodes, units and devices of starts.")
         .def(
             "keep_finished", [](State& self) { self.output.keep_finished(); },
             "Drop what was written after the last instant.")

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -526,7 +527,7 @@ class LogSource(ABC):
         """Count a clipping of a job once the job is yielded."""
         self._changes.setdefault(record, []).append(change)
 
-    def check_room(self, request: Request, amounts: Mapping[str, int]) -> None:
+    def check_room(self, request: Request, amounts: Mapping[str, int | Fraction]) -> None:
         """Raise UnusableError if a job's units do not fit on the idle system."""
         try:
             room = idle_room(self._system, request).units

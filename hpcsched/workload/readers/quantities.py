@@ -191,7 +191,7 @@ class EqualUnits(NamedTuple):
     """
 
     units: int
-    amounts: dict[str, int]
+    amounts: Mapping[str, int | Fraction]
     uneven: bool = False
     per_node: bool = False
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, cast
 from zoneinfo import ZoneInfo
@@ -46,6 +47,7 @@ from hpcsched.workload.readers.policies import (
 from hpcsched.workload.readers.quantities import (
     EqualUnits,
     divided,
+    exact_number,
     in_seconds,
     iso_instant,
     scaled,
@@ -88,7 +90,9 @@ class TableColumns(Params):
     queue_name: _Column | None = Field(None, description="Name of the queue.")
     partition_name: _Column | None = Field(None, description="Name of the partition.")
     name: _Column | None = Field(None, description="The job's name.")
-    node_groups: _Column | None = Field(None, description="Allowed node groups: list or words.")
+    node_groups: _Column | None = Field(
+        None, description="Allowed node groups, or models of devices: list or words."
+    )
     allowed_nodes: _Column | None = Field(None, description="Numbers of allowed nodes, likewise.")
     exclusive: _Column | None = Field(None, description="Exclusive use: true or false, 1 or 0.")
     one_unit_per_node: _Column | None = Field(None, description="One unit per node, likewise.")
@@ -111,7 +115,7 @@ class TableConstants(Params):
 
 
 class TableAmount(Params):
-    """Column with amounts in another unit: value × unit / per, rounded up."""
+    """Column with amounts in another unit: value × unit / per, rounded up to wholes or shares."""
 
     column: _Column = Field(description="The column.")
     times: _Column | None = Field(
@@ -314,7 +318,10 @@ class TableSource(RecordSource):
         super().__init__(params, system, self._rows)
         self._params = params
         self._zone = None if params.time_zone is None else ZoneInfo(params.time_zone)
-        self._groups = frozenset(group.name for group in system.groups)
+        self._groups: dict[str, list[str]] = {}
+        for group in system.groups:
+            for name in {group.name, group.model or group.name}:
+                self._groups.setdefault(name, []).append(group.name)
         if params.preset is not None:
             reads = f"the preset {params.preset!r} reads {find_preset(params.preset).title}; "
             self._check_there(columns_of(params.model_dump()), "trace.preset", reads)
@@ -412,15 +419,21 @@ class TableSource(RecordSource):
 
     def units_of(self, values: _Row, units: int) -> EqualUnits:
         """Return the units of a row's job."""
-        asked = {name: self._amount(values, amount) for name, amount in self._amounts.items()}
+        devices = self.system.devices and self.system.devices.resource_type
+        of_job = self._params.amounts == "job"
+        asked = {
+            name: self._amount(values, amount, in_parts=name == devices and not of_job)
+            for name, amount in self._amounts.items()
+        }
         if not any((*asked.values(), *self._unit.values())):
             raise ValueError("a unit must ask for at least one resource type")
         found = EqualUnits(units, asked, per_node=True)
-        if self._params.amounts == "job":
-            found = divided(asked, units, self._params.uneven_units, "units")
+        if of_job:
+            whole = {name: int(amount) for name, amount in asked.items()}
+            found = divided(whole, units, self._params.uneven_units, "units")
         return found._replace(amounts={**self._unit, **found.amounts})
 
-    def _amount(self, values: _Row, asked: TableAmount) -> int:
+    def _amount(self, values: _Row, asked: TableAmount, *, in_parts: bool) -> int | Fraction:
         value = given_value(values[asked.column])
         factor = 1 if asked.times is None else given_value(values[asked.times])
         if value is None or factor is None:
@@ -429,7 +442,11 @@ class TableSource(RecordSource):
             raise UnusableError("missing_request", f"column {asked.column!r}: no amount is given")
         try:
             if asked.times is None and asked.unit == asked.per:
-                amount = whole_number(value)
+                amount: int | Fraction = whole_number(value)
+            elif in_parts:
+                amount = exact_number(value) * Fraction(
+                    whole_number(factor) * asked.unit, asked.per
+                )
             else:
                 amount = scaled(value, whole_number(factor) * Fraction(asked.unit, asked.per))
             if amount < 0:
@@ -587,9 +604,9 @@ class TableSource(RecordSource):
         names = self._list(row, "node_groups")
         unknown = [name for name in names or () if name not in self._groups]
         if unknown:
-            message = f"there is no node group called {str(unknown[0])[:40]!r}"
+            message = f"there is no node group, or model of devices, {str(unknown[0])[:40]!r}"
             raise self._malformed("node_groups", message)
-        return frozenset(names) if names else None
+        return frozenset(chain.from_iterable(self._groups[name] for name in names)) or None
 
     def _allowed_nodes(self, row: _Row) -> frozenset[int] | None:
         try:
@@ -604,7 +621,7 @@ class TableSource(RecordSource):
     def _list(self, row: _Row, field: str) -> list[Any]:
         value = row.get(field) or []
         if isinstance(value, str):
-            value = value.split()
+            value = value.replace("|", " ").split()
         if not isinstance(value, list):
             raise self._malformed(field, "expected a list")
         return value

@@ -1,5 +1,6 @@
 """Transforms: those that select jobs, and those that change submit times and requests."""
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator
 from heapq import heappop, heappush
@@ -297,7 +298,7 @@ class Attach:
         else:
             each = amount
         if params.per != UNIT:
-            each *= self._system.declared(job.unit_request)[params.per]
+            each = math.ceil(each * self._system.declared(job.unit_request)[params.per])
         return self._system.request({params.resource: each})[self._resource]
 
 
