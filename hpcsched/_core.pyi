@@ -246,6 +246,18 @@ class Allocator(enum.Enum):
 
     HYBRID = 6
 
+    FGD = 7
+
+    GPU_PACKING = 8
+
+    GPU_CLUSTERING = 9
+
+    DOT_PRODUCT = 10
+
+    GPU_BEST_FIT = 11
+
+    RANDOM = 12
+
 class Correction(enum.Enum):
     """Corrections of outlived predictions."""
 
@@ -507,7 +519,21 @@ class State:
             Number of periods after which decisions have seen all capacities.
         """
 
-    def add_shapes(self, asked: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], on_idle: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], exclusive: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], uncountable: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], kind: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], may_use: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)], devices: Sequence[DeviceRequest]) -> None:
+    def set_scores(self, order: Sequence[int], weighed: Sequence[bool], seed: int) -> None:
+        """
+        Set how an allocator by scores compares nodes.
+
+        Parameters
+        ----------
+        order
+            Place of each node among those with equal scores, `[N]`.
+        weighed
+            Whether each resource type counts in scores, `[R]`.
+        seed
+            Seed of what is drawn, from 0 to 2⁶² − 1.
+        """
+
+    def add_shapes(self, asked: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], on_idle: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], exclusive: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], uncountable: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], kind: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], may_use: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)], devices: Sequence[DeviceRequest], alike: Sequence[int]) -> None:
         """
         Append shapes: distinct requests of a unit.
 
@@ -525,6 +551,9 @@ class State:
             Nodes that a job may use, `[S, N]`; empty without outages.
         devices
             Devices of a unit, `[S]`; empty where nodes have none.
+        alike
+            The same for requests that differ only in types that scores do not weigh, `[S]`; empty without
+            scores.
         """
 
     def add_counters(self, counters: Sequence[tuple[Counted, int, float]]) -> None:

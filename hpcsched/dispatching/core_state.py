@@ -13,6 +13,9 @@ from hpcsched.system.space import Amounts, node_draw, own_draw, units_on_idle
 from hpcsched.system.system import IntArray, Request, ShapeKey, System, shape_key
 from hpcsched.workload.preemption import PREEMPT_MODES, RELEASED, Preemption
 
+NOT_SCORED = "mem"
+"""Resource type that scores of nodes do not look at."""
+
 _MOST_DRAWS = 4096
 """Number of draws that are cached."""
 
@@ -110,9 +113,13 @@ class RequestShapes:
         Amounts of a unit of each request, `[S, R]`.
     """
 
-    def __init__(self, system: System, *, beside_outages: bool = False) -> None:
+    def __init__(
+        self, system: System, *, beside_outages: bool = False, with_scores: bool = False
+    ) -> None:
         self._system, self._beside_outages = system, beside_outages
+        self._with_scores = with_scores
         self._kinds: dict[ShapeKey, int] = {}
+        self._alike: dict[ShapeKey, int] = {}
         self.asked: IntArray = np.empty((0, len(system.resource_types)), dtype=np.int64)
 
     def add(self, state: State, requests: Sequence[Request]) -> None:
@@ -142,7 +149,15 @@ class RequestShapes:
             numbers(kind),
             allowed,
             devices,
+            [self._alike_to(request) for request in requests] if self._with_scores else [],
         )
+
+    def _alike_to(self, request: Request) -> int:
+        """Return a number of all requests that are the same but for memory."""
+        pairs = zip(self._system.resource_types, request.unit_request, strict=True)
+        amounts = tuple(0 if name == NOT_SCORED else amount for name, amount in pairs)
+        key = shape_key(request._replace(unit_request=amounts))
+        return self._alike.setdefault(key, len(self._alike))
 
     def _devices_of(self, asked: IntArray) -> list[DeviceRequest]:
         """Return the devices that a unit of each shape asks for; nothing without devices."""

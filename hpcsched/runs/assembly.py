@@ -91,7 +91,14 @@ class Assembly:
         for name, part in list(vars(Assembly).items()):
             if isinstance(part, cached_property):
                 getattr(self, name)
-        self._check_devices()
+        if self.system.devices is not None:
+            from hpcsched.simulation.replay_choices import (  # noqa: PLC0415 (as below)
+                check_devices,
+                dispatcher_obstacles,
+            )
+
+            name = self.scenario.dispatcher.plugin_name
+            check_devices(self.system, self.dispatcher, dispatcher_obstacles(self.dispatcher, name))
         return self
 
     @cached_property
@@ -121,26 +128,6 @@ class Assembly:
         if declared is None:
             return NO_OUTAGES
         return declared.build(self.system, self._outage_seed)
-
-    def _check_devices(self) -> None:
-        """Check that the core decides where jobs ask for devices.
-
-        Raises
-        ------
-        InputError
-            If Python does.
-        """
-        if self.system.devices is None:
-            return
-        from hpcsched.simulation.replay_choices import dispatcher_obstacles  # noqa: PLC0415
-
-        why = dispatcher_obstacles(self.dispatcher, self.scenario.dispatcher.plugin_name)
-        if why:
-            message = (
-                "devices that are told apart need a dispatcher that the core decides; found"
-                f" {', '.join(why)}"
-            )
-            raise InputError(Finding("no-devices", message, key="system"))
 
     @cached_property
     def preemption(self) -> Preemption | None:

@@ -28,8 +28,8 @@ class ResourceState(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    capacity: int
-    used: int
+    capacity: int | float
+    used: int | float
 
 
 class RunState(BaseModel):

@@ -63,7 +63,7 @@ from hpcsched.simulation.observer import Observer, close_observers, givers_among
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import Written
 from hpcsched.simulation.replay_admission import admitted
-from hpcsched.simulation.replay_choices import needs_reasons, obstacles
+from hpcsched.simulation.replay_choices import check_devices, needs_reasons, obstacles
 from hpcsched.system.space import room_for
 from hpcsched.whole_files import write_text
 from hpcsched.workload.job_batches import (
@@ -351,6 +351,7 @@ class ReplayLoop:
         self._parts = parts_of(assembly, observers)._replace(givers=givers)
         parts, folder, system = self._parts, assembly.folder, assembly.system
         self._in_python = obstacles_of_run(assembly, parts)
+        check_devices(assembly.system, parts.dispatcher, self._in_python)
         self._usages = [one for one in parts.observers if isinstance(one, ProcessUsage)]
         self._replay = self._replay_of(parts)
         self._opened = OpenJobs()

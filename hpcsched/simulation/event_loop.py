@@ -24,6 +24,7 @@ from hpcsched.dispatching.core_state import RequestShapes, new_state, set_outage
 from hpcsched.dispatching.decision import NOTHING
 from hpcsched.dispatching.problem import plans_past_outages
 from hpcsched.dispatching.rules.core_rules import CoreRule
+from hpcsched.dispatching.rules.device_allocators import ScoreAllocator
 from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.orders import ArrivalOrder, QueueOrder
 from hpcsched.errors import DecisionError, PluginError
@@ -125,6 +126,10 @@ class EventLoop:
             plans_past_outages=plans_past_outages(parts.dispatcher),
             shows_startable=in_python and not isinstance(parts.dispatcher, CoreRule),
         )
+        allocator = getattr(parts.dispatcher, "allocator", None)
+        scores = isinstance(allocator, ScoreAllocator)
+        if isinstance(allocator, ScoreAllocator):
+            allocator.prepare(self.state, system)
         for behind, order in enumerate(self._orders):
             if isinstance(order, MultifactorOrder):
                 self.state.set_priority(order.core, behind=bool(behind))
@@ -136,7 +141,9 @@ class EventLoop:
             set_preemption(self.state, parts.preemption, system.resource_types)
         if parts.checkpoints is not None:
             self.state.set_checkpoints(*parts.checkpoints)
-        self.shapes = RequestShapes(system, beside_outages=bool(parts.outages.all))
+        self.shapes = RequestShapes(
+            system, beside_outages=bool(parts.outages.all), with_scores=scores
+        )
         self._latency = None if parts.latency is None else LatencyAccount(parts.latency)
         self._asking: DecisionRequests | None = None
         if in_python:

@@ -9,6 +9,7 @@ from hpcsched._core import Allocator, Choices, Correction, OrderKind, State
 from hpcsched.dispatching.problem import Dispatcher
 from hpcsched.dispatching.rules.allocators import kind_in_core, scarce_in
 from hpcsched.dispatching.rules.core_rules import CoreRule
+from hpcsched.dispatching.rules.device_allocators import ScoreAllocator
 from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.orders import (
     KEYS,
@@ -18,6 +19,7 @@ from hpcsched.dispatching.rules.orders import (
     QueueOrder,
     WaitOver,
 )
+from hpcsched.errors import Finding, InputError
 from hpcsched.prediction.predictor import (
     Doubling,
     OneSecond,
@@ -260,6 +262,28 @@ def dispatcher_obstacles(dispatcher: Dispatcher, name: str) -> list[str]:
         if type(order) not in (ArrivalOrder, KeyOrder, *BY_WAIT, MultifactorOrder):
             found.append(f"the queue order {type(order).__name__}")
     return found
+
+
+def check_devices(system: System, dispatcher: Dispatcher, in_python: Sequence[str]) -> None:
+    """Check that the core decides where jobs ask for devices, or an allocator scores nodes.
+
+    Parameters
+    ----------
+    in_python
+        Needs for Python at each event, in words; see `obstacles`.
+
+    Raises
+    ------
+    InputError
+        If it does not.
+    """
+    scores = isinstance(getattr(dispatcher, "allocator", None), ScoreAllocator)
+    if in_python and (system.devices is not None or scores):
+        message = (
+            "devices that are told apart, and allocators by scores, need a replay that the core"
+            f" decides; found {', '.join(in_python)}"
+        )
+        raise InputError(Finding("no-devices", message, key="system"))
 
 
 def changing_orders(dispatcher: Dispatcher) -> list[str]:

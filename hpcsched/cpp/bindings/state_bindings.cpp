@@ -84,7 +84,13 @@ void bind_choices(nb::module_& core)
         .value("KEEP_SCARCE", Allocator::keep_scarce)
         .value("WEIGHTED", Allocator::weighted)
         .value("BALANCED", Allocator::balanced)
-        .value("HYBRID", Allocator::hybrid);
+        .value("HYBRID", Allocator::hybrid)
+        .value("FGD", Allocator::fgd)
+        .value("GPU_PACKING", Allocator::gpu_packing)
+        .value("GPU_CLUSTERING", Allocator::gpu_clustering)
+        .value("DOT_PRODUCT", Allocator::dot_product)
+        .value("GPU_BEST_FIT", Allocator::gpu_best_fit)
+        .value("RANDOM", Allocator::random);
     nb::enum_<Correction>(core, "Correction", "Corrections of outlived predictions.")
         .value("ONE_SECOND", Correction::one_second)
         .value("DOUBLING", Correction::doubling)
@@ -293,8 +299,10 @@ void set_shared_resources(State& state, const Array<const int64_t>& capacity,
 void add_shapes(State& state, const Array2<const int64_t>& asked,
                 const Array2<const int64_t>& on_idle, const Array<const bool>& exclusive,
                 const Array<const bool>& uncountable, const Array<const int64_t>& kind,
-                const Array2<const bool>& may_use, const std::vector<DeviceRequest>& devices)
+                const Array2<const bool>& may_use, const std::vector<DeviceRequest>& devices,
+                const Numbers& alike)
 {
+    for (const int64_t kind : alike) state.scores->add_kind(kind);
     Outages& outages = state.outages;
     // Requests on fewer nodes stand behind all others, and are found anew.
     keep_shapes(state, state.counters.requests);
@@ -498,8 +506,26 @@ node
 rounds
     Number of periods after which decisions have seen all capacities.
 )")
+        .def(
+            "set_scores",
+            [](State& self, const Numbers& order, const std::vector<bool>& weighed, int64_t seed) {
+                self.scores.emplace(self.choices.allocator, self.node_capacity, order, weighed,
+                                    seed);
+            },
+            "order"_a, "weighed"_a, "seed"_a, R"(Set how an allocator by scores compares nodes.
+
+Parameters
+----------
+order
+    Place of each node among those with equal scores, `[N]`.
+weighed
+    Whether each resource type counts in scores, `[R]`.
+seed
+    Seed of what is drawn, from 0 to 2⁶² − 1.
+)")
         .def("add_shapes", &add_shapes, "asked"_a, "on_idle"_a, "exclusive"_a, "uncountable"_a,
-             "kind"_a, "may_use"_a, "devices"_a, R"(Append shapes: distinct requests of a unit.
+             "kind"_a, "may_use"_a, "devices"_a, "alike"_a,
+             R"(Append shapes: distinct requests of a unit.
 
 Parameters
 ----------
@@ -515,6 +541,9 @@ may_use
     Nodes that a job may use, `[S, N]`; empty without outages.
 devices
     Devices of a unit, `[S]`; empty where nodes have none.
+alike
+    The same for requests that differ only in types that scores do not weigh, `[S]`; empty without
+    scores.
 )")
         .def("add_counters", &add_counters, "counters"_a,
              R"(Append counters of what groups of running jobs hold.

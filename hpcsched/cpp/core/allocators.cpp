@@ -213,10 +213,12 @@ Placement place_units(Allocator allocator, const std::vector<bool>& scarce, Capa
     return fill_by_rank(units, rooms, ranks);
 }
 
-Placement place_on(const State& state, int64_t row, Allocator allocator, int64_t shape,
+Placement place_on(State& state, int64_t row, Allocator allocator, int64_t shape,
                    const NodeRuns& runs, const Numbers& fits, View<const double> pressure)
 {
     const Job& job = state.jobs[row];
+    if (allocator >= Allocator::fgd)
+        return state.scores->place(state, job, runs, fits, &runs == &state.nodes.runs);
     if (allocator == Allocator::external)
         return with_devices(state, shape,
                             placement_of(state.external->place(row, runs.of_nodes(fits),

@@ -19,7 +19,7 @@ Placement place_units(Allocator allocator, const std::vector<bool>& scarce, Capa
 
 /// Return the allocator's placement of the job of a row, whose shape may be one of later starts,
 /// and its devices.
-Placement place_on(const State& state, int64_t row, Allocator allocator, int64_t shape,
+Placement place_on(State& state, int64_t row, Allocator allocator, int64_t shape,
                    const NodeRuns& runs, const Numbers& fits, View<const double> pressure);
 
 /// Return a placement of units of a shape with devices on nodes, given the free amounts of these.

@@ -56,6 +56,13 @@ enum class Allocator {
     weighted,
     balanced,
     hybrid,
+    // By scores of nodes; see `NodeScores`.
+    fgd,
+    gpu_packing,
+    gpu_clustering,
+    dot_product,
+    gpu_best_fit,
+    random,
 };
 
 /// Why a job waits. With `short_of_shared`, `Job::other` is the number of the shared resource, with

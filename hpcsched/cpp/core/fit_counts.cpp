@@ -134,6 +134,9 @@ void change_places(State& state, int64_t cell, int64_t shape, int64_t sign)
                 if (r < state.type_count()) state.free_amounts[r] -= amount;
             }
         }
+        if (state.scores)
+            for (int64_t node = span.first; node < span.end; ++node)
+                state.scores->note_change(state, node, shape, sign);
         if (!counts) return;
         if (sign > 0) {
             add_bound(state, span.first);

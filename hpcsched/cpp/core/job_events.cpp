@@ -140,6 +140,7 @@ int64_t submit(State& state, int64_t k)
     job.limits = batch.limits.size() == 0 ? none : batch.limits[k];
     job.leave = never;
     ++counters.submitted;
+    if (state.scores) state.scores->note_arrival(state, shape);
     join_queue(state, row);
     // Beside outages the next round counts the units that fit.
     if (state.by_node && !state.outages.any) add_waiting(state, shape);

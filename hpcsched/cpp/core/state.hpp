@@ -11,6 +11,7 @@
 #include "core/job.hpp"
 #include "core/multifactor.hpp"
 #include "core/node_runs.hpp"
+#include "core/node_scores.hpp"
 #include "core/search_settings.hpp"
 #include "core/views.hpp"
 
@@ -376,6 +377,7 @@ struct State {
     Sought sought;
     CountedNodes nodes;
     std::vector<Timer> timers;  // begin times and withdrawals, as a heap
+    std::optional<NodeScores> scores;  // of allocators by scores
     std::vector<double> pressure;  // on each resource type in this round, [R]
     SearchMemory search;
     ExternalAllocator* external = nullptr;  // while Python places jobs

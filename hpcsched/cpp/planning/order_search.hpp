@@ -1,7 +1,7 @@
 #pragma once
 
 #include "planning/list_plan.hpp"
-#include "planning/random.hpp"
+#include "core/random.hpp"
 
 namespace hpcsched {
 

@@ -28,6 +28,7 @@ void close_nodes(State& state)
         outages.closed[node] = is_down;
         state.nodes.are_current = false;
         state.counters.closed += is_down ? 1 : -1;
+        if (state.scores) state.scores->touch(node);
         for (int64_t r = 0; r < state.column_count(); ++r) {
             const int64_t free = is_down ? 0 : state.node_capacity(node, r);
             if (r < state.type_count())

@@ -96,6 +96,7 @@ void take_preempted(State& state, int64_t row, int64_t sign)
     for (int64_t cell = job.cell; cell != none; cell = state.cells[cell].next) {
         const int64_t node = state.cells[cell].node;
         const Held units{state.cells[cell].units};
+        if (state.scores) state.scores->touch(node);
         for (int64_t r = 0; r < state.type_count(); ++r) {
             if (!state.preemption.released[r]) continue;
             const int64_t amount = sign * allocated_on_node(state, node, units, r, job.shape);

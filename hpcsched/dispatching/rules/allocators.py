@@ -44,7 +44,8 @@ class CoreAllocator:
 def kind_in_core(allocator: Allocator) -> _core.Allocator:
     """Return the core's allocator; `EXTERNAL` for one that runs in Python."""
     # A subclass elsewhere may do anything else.
-    if isinstance(allocator, CoreAllocator) and type(allocator).__module__ == __name__:
+    own = __name__.removesuffix("allocators")
+    if isinstance(allocator, CoreAllocator) and type(allocator).__module__.startswith(own):
         return allocator.kind
     return _core.Allocator.EXTERNAL
 

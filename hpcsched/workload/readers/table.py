@@ -108,6 +108,7 @@ class TableConstants(Params):
 
     units: int | None = Field(None, ge=1, description="Number of units of each job.")
     requested_time: PositiveDuration | None = Field(None, description="The limit of each job.")
+    run_time: PositiveDuration | None = Field(None, description="The run time of each job.")
     one_unit_per_node: bool | None = Field(
         None,
         description="Whether each unit needs a node of its own, unless uneven amounts were spread.",
@@ -475,7 +476,7 @@ class TableSource(RecordSource):
             columns.pop("end_time", None)  # the start still tells how long the job waited
         needed = {"submit_time"} if constants.units else {"submit_time", "units"}
         ends = {"start_time", "end_time"}
-        if "run_time" not in columns:
+        if "run_time" not in columns and constants.run_time is None:
             needed |= ends if ends & columns.keys() else {"run_time"}
         findings = [
             Finding(
@@ -563,6 +564,8 @@ class TableSource(RecordSource):
         return read
 
     def _run_time(self, row: _Row) -> int:
+        if self._params.constants.run_time is not None:
+            return self._params.constants.run_time
         if "run_time" in self._columns:
             return self._number(row, "run_time")
         start_time = self._number(row, "start_time")

@@ -1,0 +1,128 @@
+"""Devices in the core against a naive replay, and all rules against the limits of each device."""
+
+from fractions import Fraction
+from itertools import permutations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hpcsched._core import DeviceRequest
+from hpcsched.simulation.event_loop import EventLoop
+from hpcsched.simulation.replay_admission import admitted
+from hpcsched.system.space import units_on_idle
+from hpcsched.system.system import Devices, NodeGroup, Request, System
+from hpcsched.workload.job_batches import RequestNumbers, columns_of
+from tests.builders import lists, parts, traced
+from tests.properties.naive_devices import SHARES, Unit, replay
+from tests.simulation.test_preemption import RULES
+
+AMOUNTS = (0, 100, 300, 450, 500, 700, 1000, 2000, 3000)
+
+
+def system_of(sizes):
+    """Return a system of nodes with these numbers of cores and devices."""
+    groups = (NodeGroup(f"n{k}", 1, {"core": c, "gpu": d}) for k, (c, d) in enumerate(sizes))
+    return System(tuple(groups), {"gpu": Fraction(1, SHARES)}, devices=Devices("gpu", SHARES))
+
+
+@st.composite
+def cases(draw):
+    """Draw nodes with cores and devices, and jobs of which each fits on the idle system."""
+    sizes = draw(
+        st.lists(st.tuples(st.integers(1, 12), st.integers(0, 4)), min_size=1, max_size=4).filter(
+            lambda sizes: any(devices for _, devices in sizes)
+        )
+    )
+    system, jobs = system_of(sizes), []
+    for _ in range(draw(st.integers(1, 14))):
+        submit, cores = draw(st.integers(0, 30)), draw(st.integers(0, 4))
+        amount = draw(st.sampled_from(AMOUNTS))
+        if cores == amount == 0:
+            continue
+        room = int(units_on_idle(system, Request(1, (cores, amount))).sum())
+        if room:
+            units = min(draw(st.sampled_from([1, 1, 2, 3, 5])), room)
+            jobs.append((submit, draw(st.integers(1, 20)), units, cores, amount))
+    jobs.sort()
+    return sizes, [Unit(k, *job) for k, job in enumerate(jobs, 1)]
+
+
+def outcome(sizes, jobs, rule):
+    """Replay jobs in the core; return start, and node and devices of each unit, of each job."""
+    system = system_of(sizes)
+    given_jobs = [
+        traced(one.number, one.submit, one.units, one.run_time, (one.cores, one.amount))
+        for one in jobs
+    ]
+    given_parts = parts(system, rule)
+    loop = EventLoop(given_parts, places=True)
+    found = {}
+    for left, *_ in loop.run(admitted(columns_of(given_jobs, RequestNumbers(), 3), given_parts)):
+        place = device = 0
+        for k, number in enumerate(left.sequence.tolist()):
+            nodes = left.nodes[place : left.last_place[k]].tolist()
+            units = left.node_units[place : left.last_place[k]].tolist()
+            bits = left.devices[device : left.last_device[k]].tolist()
+            place, device = left.last_place[k], left.last_device[k]
+            of_units = [
+                node for node, count in zip(nodes, units, strict=True) for _ in range(count)
+            ]
+            assert len(bits) in (0, len(of_units))
+            taken = [[d for d in range(64) if one >> d & 1] for one in bits]
+            found[given_jobs[number].job.job_id] = (
+                int(left.start_time[k]),
+                list(zip(of_units, taken or [[]] * len(of_units), strict=True)),
+            )
+    return found
+
+
+@settings(max_examples=2000, deadline=None)
+@given(cases())
+def test_the_core_gives_devices_as_a_naive_replay_does(case):
+    """Starts, nodes and devices are the same."""
+    sizes, jobs = case
+    assert outcome(sizes, jobs, lists(option="greedy")) == replay(sizes, jobs)
+
+
+@settings(max_examples=100, deadline=None)
+@given(cases(), st.sampled_from(sorted(RULES)))
+def test_no_rule_takes_a_device_twice(case, rule):
+    """Every job runs once, on devices that have room for it throughout."""
+    sizes, jobs = case
+    found = outcome(sizes, jobs, RULES[rule]())
+    assert found.keys() == {job.number for job in jobs}
+    changes = []
+    for job in jobs:
+        start, places = found[job.number]
+        assert start >= job.submit
+        for node, devices in places:
+            assert len(devices) == -(-job.amount // SHARES)
+            for sign, time in ((1, start), (-1, start + job.run_time)):
+                changes.append((time, sign, node, None, job.cores))
+                changes += [(time, sign, node, d, min(job.amount, SHARES)) for d in devices]
+    held = {}
+    for _, sign, node, device, amount in sorted(changes, key=lambda one: one[:2]):
+        key = node, device
+        held[key] = held.get(key, 0) + sign * amount
+        assert held[key] <= (sizes[node][0] if device is None else SHARES)
+
+
+@given(
+    st.lists(st.integers(0, 1000), min_size=1, max_size=5),
+    st.sampled_from([(1, 100), (1, 300), (1, 450), (1, 700), (1, 1000), (2, 1000), (3, 1000)]),
+)
+def test_as_many_units_fit_as_some_way_of_placing_them_one_by_one(free, asked):
+    """The number of units is the largest over all orders in which devices are filled."""
+    count, amount = asked
+    most = 0
+    for order in permutations(range(len(free))):
+        left, units = list(free), 0
+        while True:
+            chosen = [k for k in order if left[k] >= amount][:count]
+            if len(chosen) < count:
+                break
+            for k in chosen:
+                left[k] -= amount
+            units += 1
+        most = max(most, units)
+    assert DeviceRequest(count, amount, positions=[1]).units_that_fit(free) == most
