@@ -164,7 +164,7 @@ def _faults_of_one(
 class DevicesDeclaration(Params):
     """Devices of a node, such as GPUs, that are told apart."""
 
-    count: int = Field(ge=1, le=64, description="Number of devices of each node.")
+    count: int = Field(ge=1, le=62, description="Number of devices of each node.")
     shares: int = Field(
         default=1000,
         ge=1,

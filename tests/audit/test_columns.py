@@ -111,7 +111,7 @@ def test_no_lost_attempts() -> None:
     some = lost_columns((1, 0, 5, True, [0, 1], [2, 3]))
     none = lost_columns()
     assert kinds(none) == kinds(some)
-    flags = dict.fromkeys(("requeued", "suspended", "unpaired"), "b")
+    flags = dict.fromkeys(("requeued", "suspended", "unpaired"), "b") | {"devices": "O"}
     assert kinds(some) == dict.fromkeys(kinds(some), "i") | flags
     assert (some.places.tolist(), some.node.tolist()) == ([2], [0, 1])
     assert some.node_units.tolist() == [2, 3]
@@ -225,7 +225,7 @@ def test_places() -> None:
             "node_units": pa.array([[1, 2], None, [8, 9], [5, 6], [None]], pa.list_(pa.int32())),
         }
     )
-    places, unpaired, node, units = places_in(table).values()
+    _, places, unpaired, node, units = places_in(table).values()
     assert places.tolist() == [2, 0, 0, 2, 1]
     assert unpaired.tolist() == [False, False, True, False, False]
     assert node.tolist() == [3, 4, 6, 7, -1]

@@ -111,6 +111,9 @@ SCENARIOS = {
     + "qos: {1: {limits: {total_minutes: {core: 15}}}}\nobservers: [event-log, reasons]\n",
     "impatient": PLAIN.replace("core: 1}}", "core: 1}, transforms: [{name: patience, mean: 9}]}")
     + "observers: [event-log]\n",
+    "sharing": PLAIN.replace("{core: 2}", "{core: 4, gpu: {count: 4}}").replace(
+        "unit: {core: 1}", "unit: {core: 1, gpu: 1}"
+    ),
     "charged": PLAIN + "simulation: {dispatch_latency: {base: 1s, per_queued_job: 100ms}}\n",
 }
 
@@ -365,6 +368,11 @@ CASES = [
     Case("preempting", first(LOST, lost_time=1), "lost_time: expected"),
     Case("preempting", figures("preemption", preemptions=9), "preemption.preemptions: expected 5"),
     Case("preempting", figures(goodput=0.1), "goodput: expected"),
+    # Devices: the two units of job 1 are on the first node
+    Case("sharing", job(1, devices=[1]), "job 1: devices: expected those of 2 units, found 1"),
+    Case("sharing", job(1, devices=[3, 4]), "job 1, node node-0: devices: expected 1, found 2"),
+    Case("sharing", job(1, devices=[1, 16]), "job 1, node node-0: a device that is not there"),
+    Case("sharing", job(1, devices=[1, 1]), "device 0, second 0: expected at most 1000 shares, f"),
     Case("site", job(10, requeues=1), "job 10: requeues: expected 0, found 1"),
     Case("site", job(10, lost_time=1), "job 10: lost_time: expected 0, found 1"),
     Case("failing", job(10, state="failed"), "failed jobs, with start and end"),

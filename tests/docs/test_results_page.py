@@ -95,7 +95,7 @@ def test_columns_of_optional_files():
     assert described("outages.parquet") == outages_schema().names
     system = System((NodeGroup("node", 1, {"core": 1}),), {}, (SharedResource("power", 1),))
     assert described("shared_resources.parquet") == shared_resources_schema(system).names
-    assert described("interruptions.parquet") == interruptions_schema().names
+    assert described("interruptions.parquet") == interruptions_schema(system).names
     assert described("reasons.parquet") == reasons_schema().names
     assert described("usage.parquet") == usage_schema().names
 
@@ -118,9 +118,11 @@ def test_summary_keys(scenario, tmp_path):
     found = dict.fromkeys(key_paths(summary))
     found |= dict.fromkeys(key_paths({"rounds": {"solver": {"optimal": 1}}}))
     down = Outages((Outage(0, 1, (0,), "failure"),))
-    figures = outage_figures(interruptions_schema().empty_table(), down, scenario.system.build())
+    system = scenario.system.build()
+    none = interruptions_schema(system).empty_table()
+    figures = outage_figures(none, down, system)
     found |= dict.fromkeys(key_paths({"outages": figures, "goodput": 1.0}))
-    preempted = preemption_figures(interruptions_schema().empty_table())
+    preempted = preemption_figures(none)
     found |= dict.fromkeys(key_paths({"preemption": preempted}))
     found |= dict.fromkeys(
         key_paths({"shared_resources": {"power": dict.fromkeys(SharedResourceFigures._fields, 0)}})

@@ -76,7 +76,7 @@ def outcome(sizes, jobs, rule):
     return found
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=600, deadline=None)
 @given(cases())
 def test_the_core_gives_devices_as_a_naive_replay_does(case):
     """Starts, nodes and devices are the same."""

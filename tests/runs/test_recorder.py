@@ -64,6 +64,8 @@ def left(
         np.cumsum([len(at) for at in places]),
         np.array([node for at in places for node in at], dtype=np.int64),
         np.array([units for at in places for units in at.values()], dtype=np.int64),
+        np.zeros(len(rows), dtype=np.int64),
+        np.array([], dtype=np.int64),
     )
 
 
@@ -216,6 +218,8 @@ def test_interruptions(kept: bool) -> None:
         np.array([1, 2] if kept else [0, 0]),
         np.array([1, 0]) if kept else nothing,
         np.array([1, 1]) if kept else nothing,
+        np.array([0, 0]),
+        nothing,
     )
     table = interruption_table(SYSTEM, columns(JOBS).take(np.array([3, 3])), lost)
     assert table.schema == interruptions_schema(SYSTEM)

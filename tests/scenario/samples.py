@@ -179,7 +179,7 @@ BAD = {
         33,
         "bad-value",
         "system.groups[0].resources.mem",
-        "expected an amount such as 4, 512MB or 16GiB, found '16GB2'",
+        "expected an amount such as 4, 512MB or 16GiB or a mapping of keys, found '16GB2'",
     ),
     "bad resource type": Bad(
         "core: 8",

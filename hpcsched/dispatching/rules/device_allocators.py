@@ -1,8 +1,8 @@
 """Allocators of units with devices, by scores of nodes, as published for GPUs that are shared.
 
 The definitions are those of Weng et al., Beware of Fragmentation: Scheduling GPU-Sharing Workloads
-with Fragmentation Gradient Descent (USENIX ATC 2023), and of the simulator published with it. A unit
-goes to the node with the highest score of those with room. Nodes with equal scores come in an
+with Fragmentation Gradient Descent (USENIX ATC 2023), and of the simulator published with it. A
+unit goes to the node with the highest score of those with room. Nodes with equal scores come in an
 order that is drawn once. Scores are cut to whole numbers, so that many are equal. They look at all
 resource types but memory, which only decides where a unit fits. A share of a device goes to the
 fullest device with room, the first of several.

@@ -1,4 +1,4 @@
-"""Trace source `fill`: jobs of another trace arrive one by one and stay, until the system is full."""
+"""Trace source `fill`: jobs of another trace arrive one by one and stay, and fill the system."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any

@@ -158,14 +158,14 @@ EXPECTED: Mapping[str, Read] = {
         ],
         {"not_ended": 1, "missing_units": 1},
     ),
-    # 8 GPUs of 1000 thousandths; 3152 thousandths of a core are 4 cores.
+    # 3152 thousandths of a core are 4 cores, and 460 of a GPU, without shares, a whole one.
     "openb": Read(
         [
             Found(
-                1, 0, 10, 100, 100, 1, {"core": 88, "gpu_milli": 8000, "mem": 16 * GIB},
+                1, 0, 10, 100, 100, 1, {"core": 88, "gpu": 8, "mem": 16 * GIB},
                 queue=1, name="openb-pod-0000", spread=False),
             Found(
-                2, 30, 0, 50, 50, 1, {"core": 4, "gpu_milli": 460, "mem": 5600 * MIB},
+                2, 30, 0, 50, 50, 1, {"core": 4, "gpu": 1, "mem": 5600 * MIB},
                 queue=2, name="openb-pod-0001", spread=False),
         ],
         {"not_ended": 1},

@@ -242,7 +242,7 @@ def test_where_jobs_may_run(tmp_path: Path) -> None:
     )
     assert read(lists, system=system)[1] == jobs[:2]
     for row, message in {
-        "0,5,5,1,c,,": "column 'node_groups': there is no node group called 'c'",
+        "0,5,5,1,c,,": "column 'node_groups': there is no node group, or model of devices, 'c'",
         "0,5,5,1,,3,": "column 'allowed_nodes': expected numbers of nodes up to 2",
         "0,5,5,1,,x,": "column 'allowed_nodes': expected a number, found 'x'",
         "0,5,5,1,,,maybe": "column 'exclusive': expected true or false",

@@ -1,0 +1,59 @@
+"""Devices in a scenario: what is declared, and what does not go together."""
+
+import pytest
+
+from hpcsched.errors import InputError
+from hpcsched.runs.assembly import assemble
+from hpcsched.scenario import load_scenario
+
+SCENARIO = """\
+name: s
+system:
+  groups:
+    - {name: a, count: 1, resources: {core: 4, gpu: {count: 2, model: A}}}
+    - {name: b, count: 2, resources: {core: 4}}
+trace: {source: swf, path: jobs.swf}
+dispatcher: easy
+"""
+
+
+def load(folder, old="", new=""):
+    """Load the scenario with a change."""
+    path = folder / "scenario.yaml"
+    path.write_text(SCENARIO.replace(old, new) if old else SCENARIO)
+    (folder / "jobs.swf").write_text("1 0 -1 5 1 -1 -1 1 5 -1 1 1 1 1 1 1 -1 -1\n")
+    return load_scenario(path)
+
+
+def test_a_system_with_devices(tmp_path):
+    """Amounts are counted in shares, and each device is known."""
+    system = load(tmp_path).system.build()
+    assert system.resource_types == ("core", "gpu")
+    assert system.totals == (12, 2000)
+    assert system.device_capacity.tolist() == [[1000, 1000], [0, 0], [0, 0]]
+    assert [group.model for group in system.groups] == ["A", None]
+    assert system.request({"gpu": 2}) == (0, 2000)
+    assert system.declared((1, 300)) == {"core": 1, "gpu": 0.3}
+
+
+@pytest.mark.parametrize(
+    ("new", "message"),
+    [
+        ("{core: 4, gpu: 1}", "expected devices ({count: …, shares: 1000}), as in other groups"),
+        ("{core: 4, gpu: {count: 1, shares: 10}}", "expected gpu with 1000 shares, as in the"),
+        ("{core: 4, mic: {count: 1}}", "expected gpu with 1000 shares"),
+        ("{core: 4, gpu: {count: 63}}", "expected a value of at most 62, found 63"),
+    ],
+)
+def test_devices_that_differ(tmp_path, new, message):
+    """One resource type has devices, of one size, and wherever it is offered."""
+    with pytest.raises(InputError) as caught:
+        load(tmp_path, "resources: {core: 4}}", f"resources: {new}}}")
+    assert message in str(caught.value)
+
+
+def test_dispatchers_in_python_are_refused(tmp_path):
+    """They do not know devices."""
+    scenario = load(tmp_path, "dispatcher: easy", "dispatcher: hyper")
+    with pytest.raises(InputError, match="found the dispatcher hyper"):
+        assemble(scenario).build_all()
