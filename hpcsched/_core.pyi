@@ -473,7 +473,7 @@ class State:
             Whether jobs that lose a node are put back into the queue.
         """
 
-    def set_preemption(self, may_preempt: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)], classes: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], released: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], by_order: bool, youngest_first: bool) -> None:
+    def set_preemption(self, may_preempt: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)], classes: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], released: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], by_order: bool, youngest_first: bool, requeue_delay: int) -> None:
         """
         Set which jobs preempt others, and how.
 
@@ -487,6 +487,8 @@ class State:
             Resource types that suspended jobs do not keep, `[R]`.
         by_order
             Whether jobs preempt those that come later in the order of the queue, whatever their class.
+        requeue_delay
+            Time until a job that was requeued may start again, in seconds.
         """
 
     def set_checkpoints(self, every: int, cost: int, restart: int) -> None:
@@ -595,8 +597,10 @@ class State:
     def needs_owners(self) -> bool:
         """Whether batches tell users and partitions."""
 
-    def held(self, row: int) -> tuple[bool, bool, bool]:
-        """Return whether outages, Python, or limits hold a job back."""
+    def held(self, row: int) -> tuple[bool, bool, bool, bool]:
+        """
+        Return whether outages, Python, limits, or its begin time hold a job back.
+        """
 
     def places(self, row: int) -> list[tuple[int, int]]:
         """Return a job's nodes with units, where it is placed node by node."""
@@ -787,14 +791,14 @@ class State:
             Real time after which the loop pauses between two instants. The next call goes on there.
         """
 
-    def answer(self, *, rows: Sequence[int], places: Sequence[Sequence[tuple[int, int]]], dismissed: Sequence[int], call_again: int, seconds: float) -> None:
+    def answer(self, *, rows: Sequence[int], places: Sequence[Sequence[tuple[int, int]]], backfilled: Sequence[bool], dismissed: Sequence[int], call_again: int, seconds: float) -> None:
         """
         Give the decision of a round.
 
         Parameters
         ----------
-        rows, places
-            Jobs to start, and their nodes with units.
+        rows, places, backfilled
+            Jobs to start, their nodes with units, and whether one ahead of them waits on.
         dismissed
             Rows of rejected jobs.
         seconds
@@ -808,8 +812,8 @@ class State:
         Returns
         -------
         tuple
-            Jobs that have left, `[J, 11]`; nodes, units and devices of their places; lost attempts,
-            `[I, 11]`, and theirs; rounds, `[K, 8]`; their waiting, free and idle amounts, `[K, 3R]`; decision
+            Jobs that have left, `[J, 12]`; nodes, units and devices of their places; lost attempts,
+            `[I, 12]`, and theirs; rounds, `[K, 8]`; their waiting, free and idle amounts, `[K, 3R]`; decision
             times, `[K]`; levels of shared resources with their times, `[L, 1 + P]`.
         """
 
@@ -822,7 +826,7 @@ class State:
         """Drop what was written after the last instant."""
 
     def left_since(self, first: int) -> NDArray[numpy.int64]:
-        """Return the jobs that have left from one on, `[J, 11]`."""
+        """Return the jobs that have left from one on, `[J, 12]`."""
 
     def round_record(self, k: int) -> tuple[int, int, int, int, int, int, int, int, list[int], float]:
         """Return the numbers of a round, its amounts, and its decision time."""
@@ -926,6 +930,8 @@ class EventKind(enum.IntEnum):
 
     DISMISSED_JOB = 7
 
+    WITHDRAWN_JOB = 8
+
 class Batch:
     """
     Jobs in order of submission, `[B]`.
@@ -946,13 +952,16 @@ class Batch:
         Set of limits, -1 if a job has none, `[B]`; empty without limits.
     precedence
         Rank and class in preemption, `[B, 2]`; empty: all jobs are alike.
+    waiting_times
+        Seconds before which a job may not start, and at which it is withdrawn, `NEVER` if it is not,
+        `[B, 2]`; empty without any.
     is_predicted
         Whether predictions are known; otherwise they are asked for at submission.
     last
         Whether no other batch follows.
     """
 
-    def __init__(self, *, number: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], submit_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], predicted: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], requested_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], shape: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], behind_keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], watched: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], refused: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], draws: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], owners: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], limits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], precedence: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], is_predicted: bool, last: bool) -> None: ...
+    def __init__(self, *, number: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], submit_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], predicted: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], requested_time: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], shape: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], behind_keys: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], watched: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], refused: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], draws: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], owners: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], limits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], precedence: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], waiting_times: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], is_predicted: bool, last: bool) -> None: ...
 
 class Hooks:
     """

@@ -39,8 +39,7 @@ class FillSource(SyntheticSource):
     """Stream of jobs in a random order, one a second, that run until all have arrived.
 
     Those that ask for more than `load` together lose some at random; if they ask for less, jobs
-    drawn again at random follow. A job that cannot start at once is withdrawn. So far there may be
-    jobs that do not ask for the resource.
+    drawn again at random follow. A job that cannot start at once is withdrawn.
     """
 
     def __init__(self, params: FillParams, context: Context) -> None:
@@ -68,6 +67,7 @@ class FillSource(SyntheticSource):
                     job_id=number,
                     submit_time=number,
                     requested_time=stays,
+                    patience=1,
                     after=(),
                     think_time=0,
                 ),
