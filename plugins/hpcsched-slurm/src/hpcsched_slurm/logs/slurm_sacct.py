@@ -219,8 +219,8 @@ class SlurmSacctSource(AccountingLogSource):
         lacking = [name for name in needed if name.lower() not in columns]
         for what, name in (("cpu", "NCPUS"), ("node", "NNodes")):
             some = {*self._tres, *_COLUMNS[what][0], *_COLUMNS[what][1]}
-            needed = what == "cpu" or self._params.mapping == "as_requested"
-            if needed and not some.intersection(columns):
+            is_needed = what == "cpu" or self._params.mapping == "as_requested"
+            if is_needed and not some.intersection(columns):
                 lacking.append(name)
         if lacking:
             cause = what_it_is(self._rows.header)
