@@ -5,7 +5,7 @@ it depends on has left.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
@@ -161,8 +161,11 @@ class ReplayEligibility:
         self._leave_queue(job, k)
 
     def dismissed(self, job: Job, k: int, now: int) -> None:
-        """Record a queued job that the dispatcher rejects."""
+        """Record a queued job that the dispatcher rejects, or that is withdrawn."""
         self._leave_queue(job, k)
+        # Nothing changes any more at the end of its think time.
+        self._releases = [one for one in self._releases if one[1] != k]
+        heapify(self._releases)
         self._left(job, now)
 
     def put_back(self, running: RunningJob, k: int, row: int) -> None:
