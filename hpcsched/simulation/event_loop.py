@@ -301,7 +301,7 @@ class EventLoop:
             owners=self._owners(columns),
             limits=self._limits.sets_of(columns, state),
             precedence=precedences(columns, self.parts.preemption),
-            waiting_times=waiting_times(columns),
+            waiting_times=waiting_times(columns, takes_time=self._latency is not None),
             is_predicted=not self._predictions.asks,
             last=last,
         )

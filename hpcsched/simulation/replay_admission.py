@@ -8,7 +8,7 @@ import numpy as np
 
 from hpcsched._core import NEVER, NumbersSeen
 from hpcsched.arrow_arrays import numpy_array
-from hpcsched.errors import PluginError
+from hpcsched.errors import Finding, InputError, PluginError
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import REFUSALS
 from hpcsched.simulation.replay_limits import ReplayLimits, as_numbers
@@ -92,12 +92,26 @@ def _filled(column: Any, none: int) -> IntArray:
     return numpy_array(column.fill_null(none) if column.null_count else column)
 
 
-def waiting_times(columns: JobColumns) -> IntArray:
-    """Return begin time and withdrawal of each job, in seconds, `[B, 2]`; empty without any."""
+def waiting_times(columns: JobColumns, *, takes_time: bool) -> IntArray:
+    """Return begin time and withdrawal of each job, in seconds, `[B, 2]`; empty without any.
+
+    Parameters
+    ----------
+    takes_time
+        Whether decisions take simulated time.
+
+    Raises
+    ------
+    InputError
+        If there are any where decisions take time.
+    """
     begin_delay, patience = (columns.details.column(name) for name in WAITING_TIMES)
     begin, leave = _filled(begin_delay, 0), _filled(patience, NEVER)
     if not begin.any() and patience.null_count == len(patience):
         return np.empty((len(begin), 0), dtype=np.int64)
+    if takes_time:
+        message = "begin times and jobs that are withdrawn go with decisions that take no time"
+        raise InputError(Finding("bad-value", message, key="simulation.dispatch_latency"))
     submit = columns.submit_time
     return np.stack([submit + begin, np.where(leave == NEVER, NEVER, submit + leave)], axis=1)
 

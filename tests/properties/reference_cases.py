@@ -122,13 +122,14 @@ def cases(
         for job, run_time in requesting(workload)
     ]
     around = Around(workload.predictions)
-    if draw(st.sampled_from([False, False, True])):
+    feature = draw(st.sampled_from(FEATURES)) if feature is None else feature
+    is_impatient = draw(st.sampled_from([False, False, True])) and feature != "late"
+    if is_impatient:
         delays, waits = st.sampled_from([0, 0, 3]), st.none() | st.integers(0, 9)
         jobs = [
             TracedJob(job._replace(begin_delay=draw(delays), patience=draw(waits)), run_time)
             for job, run_time in jobs
         ]
-    feature = draw(st.sampled_from(FEATURES)) if feature is None else feature
     if feature in ("held back", "both"):
         aggregated = "uniform_request" in settings
         jobs, held = draw(held_jobs(jobs, system, aggregated=aggregated))
@@ -144,7 +145,9 @@ def cases(
     if feature in ("outages", "both"):
         settings["outages"] = draw(outages(system, draw(st.sampled_from([12, 20, 40]))))
         around = around._replace(outages=settings["outages"])
-    if feature == "late" or (feature != "none" and draw(st.booleans())):
+    takes_time = feature == "late" or (feature != "none" and draw(st.booleans()))
+    # These do not go with begin times and withdrawals.
+    if takes_time and not is_impatient:
         seconds = st.sampled_from([Fraction(0), Fraction(2, 5), Fraction(1), Fraction(3)])
         base, per_job = draw(seconds), draw(seconds)
         settings["latency"] = Latency(base, per_job)
