@@ -1,9 +1,13 @@
 """The transform `patience`, by hand."""
 
 import math
+from pathlib import Path
 
 import pytest
 
+from hpcsched.errors import InputError
+from hpcsched.runs.runner import run
+from hpcsched.scenario import load_scenario
 from hpcsched.workload.transforms import job_transforms
 from tests.workload.transforms.chains import Given, chain, read, submitted
 
@@ -27,3 +31,16 @@ def test_the_mean() -> None:
         means.append(sum(wait for wait in waits if wait is not None) / 3000)
     assert all(abs(mean - 600) < 4 * 600 / math.sqrt(3000) for mean in means)
     assert means[0] != means[1]
+
+
+def test_no_decisions_that_take_time(tmp_path: Path) -> None:
+    """Jobs that are withdrawn are refused there, with one message."""
+    (tmp_path / "jobs.swf").write_text("1 0 0 5 1 -1 -1 1 5 -1 1 1 1 1 1 1 -1 -1\n")
+    path = tmp_path / "scenario.yaml"
+    path.write_text(
+        "name: s\nsystem: {groups: [{name: n, count: 1, resources: {core: 1}}]}\n"
+        "trace: {source: swf, path: jobs.swf, transforms: [{name: patience, mean: 9}]}\n"
+        "dispatcher: easy\nsimulation: {dispatch_latency: {fixed: 1s}}\n"
+    )
+    with pytest.raises(InputError, match="decisions that take no time"):
+        run(load_scenario(path), tmp_path / "run")
