@@ -51,6 +51,9 @@ from hpcsched.workload.trace_source import (
 )
 from hpcsched.workload.transform import TransformedSource
 
+_ASK_PYTHON = ("reasons", "cpu-memory")
+"""The observers for which Python is asked at each event."""
+
 FOLLOWING = ("dispatcher", "queue_order", "allocator")
 """The kinds of plugin that may follow jobs; an observer's methods of these names are others."""
 
@@ -67,12 +70,15 @@ class Assembly:
         The run directory, for plugins that write files.
     followers : list
         Built parts that are to be told of starts and ends of jobs.
+    allocators : list
+        Built allocators.
     """
 
     scenario: Scenario
     registry: Registry
     folder: Path
     followers: list[JobEventObserver] = field(init=False, default_factory=list)
+    allocators: list[object] = field(init=False, default_factory=list)
     seed_read: bool = field(init=False, default=False)
     _seed: int = field(init=False)
 
@@ -91,15 +97,33 @@ class Assembly:
         for name, part in list(vars(Assembly).items()):
             if isinstance(part, cached_property):
                 getattr(self, name)
-        if self.system.devices is not None:
-            from hpcsched.simulation.replay_choices import (  # noqa: PLC0415 (as below)
-                check_devices,
-                dispatcher_obstacles,
-            )
-
-            name = self.scenario.dispatcher.plugin_name
-            check_devices(self.system, self.dispatcher, dispatcher_obstacles(self.dispatcher, name))
+        if self.system.devices is not None or self.scores_nodes:
+            self._check_devices()
         return self
+
+    @property
+    def scores_nodes(self) -> bool:
+        """True if an allocator by scores was built, also for a part of the dispatcher."""
+        if not self.allocators:
+            return False
+        # Its imports are there with any allocator.
+        from hpcsched.dispatching.rules.device_allocators import ScoreAllocator  # noqa: PLC0415
+
+        return any(isinstance(one, ScoreAllocator) for one in self.allocators)
+
+    def _check_devices(self) -> None:
+        """Check that the core decides, if need be; observers of others are looked at by a run."""
+        from hpcsched.simulation.replay_choices import (  # noqa: PLC0415 (see `preemption`)
+            check_devices,
+            dispatcher_obstacles,
+        )
+
+        why = dispatcher_obstacles(self.dispatcher, self.scenario.dispatcher.plugin_name)
+        chosen = [choice.plugin_name for choice in self.scenario.observers]
+        why += [f"the observer {name}" for name in chosen if name in _ASK_PYTHON]
+        why += ["planning off-line"] if self.scenario.simulation.mode == "offline" else []
+        why += ["a real cluster"] if self.scenario.live is not None else []
+        check_devices(why)
 
     @cached_property
     def system(self) -> System:
@@ -207,6 +231,8 @@ class Assembly:
     def make(self, kind: str, choice: Any) -> Any:
         """Build the chosen plugin; a trace source with its transforms."""
         built = self._build(self.registry.get(kind, choice.plugin_name), choice)
+        if kind == "allocator":
+            self.allocators.append(built)
         if isinstance(choice, Transformed) and choice.transforms:
             return self._transformed(built, choice.transforms)
         return built

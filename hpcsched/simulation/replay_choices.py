@@ -9,7 +9,6 @@ from hpcsched._core import Allocator, Choices, Correction, OrderKind, State
 from hpcsched.dispatching.problem import Dispatcher
 from hpcsched.dispatching.rules.allocators import kind_in_core, scarce_in
 from hpcsched.dispatching.rules.core_rules import CoreRule
-from hpcsched.dispatching.rules.device_allocators import ScoreAllocator
 from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.orders import (
     KEYS,
@@ -264,8 +263,8 @@ def dispatcher_obstacles(dispatcher: Dispatcher, name: str) -> list[str]:
     return found
 
 
-def check_devices(system: System, dispatcher: Dispatcher, in_python: Sequence[str]) -> None:
-    """Check that the core decides where jobs ask for devices, or an allocator scores nodes.
+def check_devices(in_python: Sequence[str]) -> None:
+    """Check that the core decides, in a scenario with devices or with allocators by scores.
 
     Parameters
     ----------
@@ -277,8 +276,7 @@ def check_devices(system: System, dispatcher: Dispatcher, in_python: Sequence[st
     InputError
         If it does not.
     """
-    scores = isinstance(getattr(dispatcher, "allocator", None), ScoreAllocator)
-    if in_python and (system.devices is not None or scores):
+    if in_python:
         message = (
             "devices that are told apart, and allocators by scores, need a replay that the core"
             f" decides; found {', '.join(in_python)}"

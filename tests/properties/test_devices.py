@@ -7,6 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hpcsched._core import DeviceRequest
+from hpcsched.dispatching.rules.allocators import BestFit, FirstFit
+from hpcsched.dispatching.rules.device_allocators import (
+    DotProduct,
+    FragmentationGradientDescent,
+    GpuBestFit,
+    GpuClustering,
+    GpuPacking,
+    RandomNode,
+)
+from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.replay_admission import admitted
 from hpcsched.system.space import units_on_idle
@@ -34,8 +44,8 @@ def cases(draw):
         )
     )
     system, jobs = system_of(sizes), []
-    for _ in range(draw(st.integers(1, 14))):
-        submit, cores = draw(st.integers(0, 30)), draw(st.integers(0, 4))
+    for _ in range(draw(st.integers(1, 25))):
+        submit, cores = draw(st.integers(0, 20)), draw(st.integers(0, 2))
         amount = draw(st.sampled_from(AMOUNTS))
         if cores == amount == 0:
             continue
@@ -51,10 +61,17 @@ def outcome(sizes, jobs, rule):
     """Replay jobs in the core; return start, and node and devices of each unit, of each job."""
     system = system_of(sizes)
     given_jobs = [
-        traced(one.number, one.submit, one.units, one.run_time, (one.cores, one.amount))
+        traced(
+            one.number,
+            one.submit,
+            one.units,
+            one.run_time,
+            (one.cores, one.amount),
+            requested_time=one.run_time + one.number * 7 % 13,
+        )
         for one in jobs
     ]
-    given_parts = parts(system, rule)
+    given_parts = parts(system, rule, predictor=RequestedTime())
     loop = EventLoop(given_parts, places=True)
     found = {}
     for left, *_ in loop.run(admitted(columns_of(given_jobs, RequestNumbers(), 3), given_parts)):
@@ -84,17 +101,32 @@ def test_the_core_gives_devices_as_a_naive_replay_does(case):
     assert outcome(sizes, jobs, lists(option="greedy")) == replay(sizes, jobs)
 
 
-@settings(max_examples=100, deadline=None)
-@given(cases(), st.sampled_from(sorted(RULES)))
-def test_no_rule_takes_a_device_twice(case, rule):
+ALLOCATORS = (
+    FirstFit,
+    BestFit,
+    FragmentationGradientDescent,
+    GpuPacking,
+    GpuClustering,
+    DotProduct,
+    GpuBestFit,
+    RandomNode,
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(cases(), st.sampled_from(sorted(RULES)), st.sampled_from(ALLOCATORS))
+def test_no_rule_takes_a_device_twice(case, rule, allocator):
     """Every job runs once, on devices that have room for it throughout."""
     sizes, jobs = case
-    found = outcome(sizes, jobs, RULES[rule]())
+    dispatcher = RULES[rule]()
+    dispatcher.allocator = allocator()
+    found = outcome(sizes, jobs, dispatcher)
     assert found.keys() == {job.number for job in jobs}
     changes = []
     for job in jobs:
         start, places = found[job.number]
         assert start >= job.submit
+        assert len(places) == job.units
         for node, devices in places:
             assert len(devices) == -(-job.amount // SHARES)
             for sign, time in ((1, start), (-1, start + job.run_time)):

@@ -52,8 +52,30 @@ def test_devices_that_differ(tmp_path, new, message):
     assert message in str(caught.value)
 
 
-def test_dispatchers_in_python_are_refused(tmp_path):
-    """They do not know devices."""
-    scenario = load(tmp_path, "dispatcher: easy", "dispatcher: hyper")
-    with pytest.raises(InputError, match="found the dispatcher hyper"):
-        assemble(scenario).build_all()
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        (["dispatcher=hyper"], "the dispatcher hyper"),
+        (["observers=[reasons]"], "the observer reasons"),
+        (["observers=[cpu-memory]"], "the observer cpu-memory"),
+        (
+            ["dispatcher=order-search", "predictor=actual", "simulation={mode: offline}"],
+            "planning off-line",
+        ),
+    ],
+)
+@pytest.mark.parametrize("of", ["devices", "scores"])
+def test_what_python_decides_is_refused(tmp_path, changes, found, of):
+    """Devices, and allocators by scores, are the core's alone: a scenario is refused beforehand."""
+    path = tmp_path / "scenario.yaml"
+    load(tmp_path)
+    if of == "scores":
+        path.write_text(SCENARIO.replace(", gpu: {count: 2, model: A}", ""))
+        easy = "{name: easy, allocator: random}"
+        rule = {"dispatcher=hyper": f"dispatcher={{name: hyper, portfolio: [{easy}, list]}}"}
+        rule["dispatcher=order-search"] = "dispatcher={name: order-search, allocator: random}"
+        changes = [rule.get(change, change) for change in changes]
+        if not any(change.startswith("dispatcher") for change in changes):
+            changes.append(f"dispatcher={easy}")
+    with pytest.raises(InputError, match=f"found .*{found}"):
+        assemble(load_scenario(path, changes)).build_all()

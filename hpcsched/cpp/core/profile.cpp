@@ -74,6 +74,8 @@ int64_t Profile::segment_at(int64_t run, int64_t time) const
 bool Profile::fits_until(int64_t end, int64_t units, const UnitRequest& request,
                          const Capacity& capacity) const
 {
+    if (request.devices != nullptr)
+        return room(start_[head_.front()], end, request, capacity) >= units;
     int64_t missing = units;
     for (int64_t run = 0; first_[run] < request.on_idle.size(); ++run) {
         // No more than are missing: beyond that the nodes' later segments do not matter.
@@ -86,20 +88,47 @@ bool Profile::fits_until(int64_t end, int64_t units, const UnitRequest& request,
     return false;
 }
 
-void Profile::write_lowest(int64_t run, int64_t begin, int64_t end, View<int64_t> least) const
-{
-    int64_t s = segment_at(run, begin);
-    for (int64_t r = 0; r < types_; ++r) least[r] = free(s, r);
-    for (s = after_[s]; s != none && start_[s] < end; s = after_[s])
-        for (int64_t r = 0; r < types_; ++r) least[r] = std::min(least[r], free(s, r));
-}
-
 NodeRuns Profile::lowest(int64_t begin, int64_t end) const
 {
     NodeRuns found(types_, first_);
-    for (int64_t run = 0; run < run_count(); ++run)
-        write_lowest(run, begin, end, found.free(run));
+    for (int64_t run = 0; run < run_count(); ++run) {
+        const View<int64_t> least = found.free(run);
+        int64_t s = segment_at(run, begin);
+        for (int64_t r = 0; r < types_; ++r) least[r] = free(s, r);
+        for (s = after_[s]; s != none && start_[s] < end; s = after_[s])
+            for (int64_t r = 0; r < types_; ++r) least[r] = std::min(least[r], free(s, r));
+    }
     return found;
+}
+
+/// Return the number of units that fit from `begin` to `end`, on the same devices throughout.
+int64_t Profile::room(int64_t begin, int64_t end, const UnitRequest& request,
+                      const Capacity& capacity) const
+{
+    const NodeRuns least = lowest(begin, end);
+    int64_t units = 0;
+    for (int64_t run = 0; run < least.count(); ++run)
+        units += least.nodes(run) *
+                 request.units_that_fit(capacity, least.first(run), least.free(run));
+    return units;
+}
+
+/// The same as `earliest` for units with devices: in each of two segments another device may be
+/// free, so that the segments' units do not tell how many fit in both. A later start is no better
+/// unless it leaves a segment behind.
+int64_t Profile::earliest_with_devices(int64_t from, int64_t latest, int64_t units,
+                                       int64_t run_time, const UnitRequest& request,
+                                       const Capacity& capacity) const
+{
+    Numbers times{from};
+    for (const int64_t start : start_)
+        if (start > from && start <= latest) times.push_back(start);
+    std::ranges::sort(times);
+    const auto same = std::ranges::unique(times);
+    times.erase(same.begin(), same.end());
+    for (const int64_t time : times)
+        if (room(time, time + run_time, request, capacity) >= units) return time;
+    return never;
 }
 
 void Profile::take(int64_t run, int64_t begin, int64_t end, View<const int64_t> amounts)
@@ -189,25 +218,19 @@ Profile::OneUnit Profile::reserve_one(int64_t release, int64_t latest, int64_t r
         }
     }
     if (on == none) return {never, none};
-    const int64_t end = best + run_time;
     // Taken at once, so that the next unit of the job is placed beside this one.
-    Held unit{1};
     for_each_run(on, on + 1, [&](int64_t run) {
-        Numbers amounts(static_cast<size_t>(types_));
-        if (request.devices != nullptr && !request.exclusive) {
-            write_lowest(run, best, end, amounts);
-            unit.devices = request.devices->choose(
-                View<const int64_t>(amounts).part(request.asked.size(), types_));
-        }
-        for (int64_t r = 0; r < types_; ++r) amounts[r] = request.held(capacity, on, unit, r);
-        take(run, best, end, amounts);
+        take(run, best, best + run_time,
+             request.exclusive ? capacity.of_node.row(on) : request.asked);
     });
-    return {best, on, unit.devices};
+    return {best, on};
 }
 
 int64_t Profile::earliest(int64_t from, int64_t latest, int64_t units, int64_t run_time,
                           const UnitRequest& request, const Capacity& capacity) const
 {
+    if (request.devices != nullptr)
+        return earliest_with_devices(from, latest, units, run_time, request, capacity);
     // The number of units that fit on a node from a start on is the minimum over the segments that
     // the run time reaches. It changes where the run time begins to reach a segment, one second
     // after that segment's start minus the run time, and where it has left a segment behind.

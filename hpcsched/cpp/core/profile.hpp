@@ -14,7 +14,6 @@ public:
     struct OneUnit {
         int64_t begin;  // `never` if there is no room
         int64_t node;
-        int64_t devices = 0;  // parts that it takes
     };
 
     Profile() = default;
@@ -89,7 +88,7 @@ public:
                                          View<const int64_t> asked,
                                          const Capacity& capacity) const;
 
-    /// Reserve room for one unit at the earliest start up to `latest`. There is known to be no room
+    /// Reserve room for one unit without devices at the earliest start up to `latest`. There is known to be no room
     /// before `release`. Among nodes with the same start the first by `preference` is taken.
     OneUnit reserve_one(int64_t release, int64_t latest, int64_t run_time,
                         const UnitRequest& request, const Capacity& capacity);
@@ -110,7 +109,10 @@ private:
     int64_t split(int64_t segment, int64_t time);
     void split_run(int64_t node);
     void close_run(int64_t run, int64_t begin, int64_t end);
-    void write_lowest(int64_t run, int64_t begin, int64_t end, View<int64_t> least) const;
+    int64_t room(int64_t begin, int64_t end, const UnitRequest& request,
+                 const Capacity& capacity) const;
+    int64_t earliest_with_devices(int64_t from, int64_t latest, int64_t units, int64_t run_time,
+                                  const UnitRequest& request, const Capacity& capacity) const;
 };
 
 }  // namespace hpcsched

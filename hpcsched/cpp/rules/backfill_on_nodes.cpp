@@ -51,9 +51,9 @@ private:
 NodeReservations::Placed NodeReservations::reserve(int64_t row, int64_t release)
 {
     const std::optional<int64_t> window = state_.choices.window;
-    if (state_.jobs[row].units == 1 && !state_.shared.any && !window) {
-        const auto [begin, node, devices] = reserve_unit(state_, row, release, never, profile_);
-        return {begin, begin == never ? Placement{} : Placement{{node, node + 1, 1, devices}}};
+    if (is_single(state_, row) && !state_.shared.any && !window) {
+        const auto [begin, node] = reserve_unit(state_, row, release, never, profile_);
+        return {begin, begin == never ? Placement{} : Placement{{node, node + 1, 1}}};
     }
     const int64_t start = earliest_beside_shared(state_, row, release, never, profile_);
     if (start == never || (window && start > state_.now() + *window)) return {never, {}};

@@ -31,7 +31,14 @@ int64_t earliest_beside_shared(State& state, int64_t row, int64_t release, int64
 /// `keep_scarce` outside of a round.
 Placement place_reservation(State& state, int64_t row, int64_t begin, Profile& profile);
 
-/// Reserve room for a job of one unit at the earliest start up to `latest`.
+/// Whether a job has one unit, without devices.
+inline bool is_single(const State& state, int64_t row)
+{
+    const Job& job = state.jobs[row];
+    return job.units == 1 && state.shapes.request(job.later).devices == nullptr;
+}
+
+/// Reserve room for such a job at the earliest start up to `latest`.
 Profile::OneUnit reserve_unit(const State& state, int64_t row, int64_t release, int64_t latest,
                               Profile& profile);
 

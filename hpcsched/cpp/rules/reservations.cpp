@@ -80,10 +80,10 @@ int64_t reserve_on_nodes(State& state, Profile& profile, int64_t row, int64_t re
                          int64_t latest)
 {
     // One unit needs no sweep over all nodes' changes: each node is tried by itself.
-    if (state.jobs[row].units == 1 && release == state.now() && !state.shared.any) {
-        const auto [begin, node, devices] = reserve_unit(state, row, release, latest, profile);
+    if (is_single(state, row) && release == state.now() && !state.shared.any) {
+        const auto [begin, node] = reserve_unit(state, row, release, latest, profile);
         drop_places(state, row);
-        if (begin != never) note_place(state, row, node, {1, devices});
+        if (begin != never) note_place(state, row, node, {1});
         return begin;
     }
     const int64_t begin = earliest_beside_shared(state, row, release, latest, profile);

@@ -14,6 +14,8 @@ from hpcsched.dispatching.core_state import OwnDraws, RequestShapes, announce, n
 from hpcsched.dispatching.decision import Start
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.dispatching.rules.allocators import kind_in_core, scarce_in
+from hpcsched.dispatching.rules.device_allocators import ScoreAllocator
+from hpcsched.errors import Finding, InputError
 from hpcsched.system.outages import Outage
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import IntArray, Request, ShapeKey, System, shape_key
@@ -45,7 +47,16 @@ class ProblemState:
         self._numbers: dict[ShapeKey, int] = {}
 
     def _begin(self, system: System) -> None:
-        """Begin with a new state, which knows no shapes."""
+        """Begin with a new state, which knows no shapes.
+
+        Raises
+        ------
+        InputError
+            If nodes have devices, or the allocator scores them: single problems do not tell enough.
+        """
+        if system.devices is not None or isinstance(self._allocator, ScoreAllocator):
+            message = "devices that are told apart, and allocators by scores, need a whole replay"
+            raise InputError(Finding("no-devices", message, key="system"))
         allocator, scarce = kind_in_core(self._allocator), scarce_in(system, self._allocator)
         choices = Choices(self._rule, allocator=allocator, scarce=scarce, **self._options)
         self.state, self._system = new_state(system, choices), system

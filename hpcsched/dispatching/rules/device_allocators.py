@@ -14,10 +14,13 @@ from typing import Self
 import numpy as np
 
 from hpcsched import _core
+from hpcsched.dispatching.allocator import Room
 from hpcsched.dispatching.core_state import NOT_SCORED
 from hpcsched.dispatching.rules.allocators import CoreAllocator
+from hpcsched.errors import Finding, InputError
 from hpcsched.parameters import Params
 from hpcsched.registration import Context, builtin
+from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import System
 
 
@@ -37,6 +40,12 @@ class ScoreAllocator(CoreAllocator):
 
     def __init__(self, seed: int = 0) -> None:
         self._seed = seed
+
+    def allocate(self, units: int, room: Room) -> NodeAllocation:
+        """Raise InputError: scores need a replay that the core decides."""
+        del units, room
+        message = "an allocator by scores needs a replay that the core decides"
+        raise InputError(Finding("no-devices", message, key="dispatcher"))
 
     def prepare(self, state: _core.State, system: System) -> None:
         """Tell a replay how nodes are compared."""
