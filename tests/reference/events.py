@@ -255,7 +255,10 @@ class Replay:
                 return "over_partition_time"
             if sum(fits(self.system, idle(self.system), job)) < job.units:
                 return "larger_than_partition"
+        # What ended jobs have used does not refuse a job: it waits, and is rejected at the end.
+        ran, self.ran = self.ran, []
         never = any(self.over(job, bound, ()) for bound in self.bounds(job))
+        self.ran = ran
         nodes = None if limit is None else limit.nodes
         too_many = nodes is not None and self.most_nodes(job) > nodes
         return "over_limit" if never or too_many else None
