@@ -383,7 +383,8 @@ class DeviceRequest:
     parts
         Number of parts of a device.
     positions
-        Sets of parts of a device that it may take, as bits; they do not overlap.
+        Sets of parts of a device that it may take, as bits; they do not overlap, and the first ones
+        are preferred.
     """
 
     def __init__(self, count: int = 0, amount: int = 0, parts: int = 1, positions: Sequence[int] = []) -> None: ...
@@ -521,7 +522,7 @@ class State:
             Number of periods after which decisions have seen all capacities.
         """
 
-    def set_scores(self, order: Sequence[int], weighed: Sequence[bool], seed: int) -> None:
+    def set_scores(self, order: Sequence[int], weighed: Sequence[bool], seed: int, parts: int = 1) -> None:
         """
         Set how an allocator by scores compares nodes.
 
@@ -533,6 +534,8 @@ class State:
             Whether each resource type counts in scores, `[R]`.
         seed
             Seed of what is drawn, from 0 to 2⁶² − 1.
+        parts
+            Number of parts of a device.
         """
 
     def add_shapes(self, asked: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], on_idle: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], exclusive: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], uncountable: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], kind: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], may_use: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)], devices: Sequence[DeviceRequest], alike: Sequence[int]) -> None:

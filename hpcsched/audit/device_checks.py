@@ -35,9 +35,19 @@ def devices(check: Check, at: Replayed) -> None:
     listed = wants[run.place_row]
     node = np.repeat(run.node[listed], run.node_units[listed])
     names = at.node_names[node]
-    count, share = np.array([of_type.asked(int(amount)) for amount in asked]).reshape(-1, 2)[row].T
-    takes = (bits[:, np.newaxis] >> np.arange(64)) & 1 == 1
-    check.differ("job {}, node {}: devices", count, takes.sum(axis=1), run.job_id[row], names)
+    parts = of_type.parts
+    amounts, which = np.unique(asked[row], return_inverse=True)
+    wants_of = [of_type.asked(amount) for amount in amounts.tolist()]
+    count, share = np.array([one[:2] for one in wants_of]).reshape(-1, 2)[which].T
+    of_device = bits[:, np.newaxis] >> np.arange(0, 64, parts) & (1 << parts) - 1
+    found = (of_device != 0).sum(axis=1)
+    check.differ("job {}, node {}: devices", count, found, run.job_id[row], names)
+    placed = np.ones(len(bits), dtype=np.bool_)
+    for k, one in enumerate(wants_of):
+        placed[which == k] = np.isin(of_device[which == k], (0, *one.positions)).all(axis=1)
+    message = "job {}, node {}: slices that its MIG profile may not take"
+    check.found_at(~placed, message, run.job_id[row], names)
+    takes = bits[:, np.newaxis] >> np.arange(64) & 1 == 1
     there = at.system.device_capacity[node] > 0
     missing = takes[:, width:].any(axis=1) | (takes[:, :width] & ~there).any(axis=1)
     check.found_at(missing, "job {}, node {}: a device that is not there", run.job_id[row], names)
@@ -51,6 +61,8 @@ def devices(check: Check, at: Replayed) -> None:
         run.end_time[row[lasts]],
         share[unit[lasts]],
     )
-    message = "node {}, device {}, second {}: expected at most {} shares, found {}"
-    columns = at.node_names[key // max(width, 1)], key % max(width, 1), time, of_type.shares, level
-    check.found_at(level > of_type.shares, message, *columns)
+    most = of_type.shares // parts
+    message = "node {}, {} {}, second {}: expected at most {} shares, found {}"
+    kind = "device" if parts == 1 else "slice"
+    columns = at.node_names[key // max(width, 1)], kind, key % max(width, 1), time, most, level
+    check.found_at(level > most, message, *columns)

@@ -165,8 +165,10 @@ class RequestShapes:
         if devices is None:
             return []
         own = self._system.resource_types.index(devices.resource_type)
-        wanted = [devices.asked(amount) if amount else (0, 0) for amount in asked[:, own].tolist()]
-        return [DeviceRequest(count, amount, positions=[1]) for count, amount in wanted]
+        wanted = [devices.asked(amount) for amount in asked[:, own].tolist()]
+        return [
+            DeviceRequest(one.number, one.amount, devices.parts, one.positions) for one in wanted
+        ]
 
 
 class OwnDraws:

@@ -13,6 +13,7 @@ from hpcsched.parameters import Amount, Duration, Listed, Params, PositiveAmount
 from hpcsched.scenario.faults import equal_names, refusal, refuse_all, unknown_names
 from hpcsched.scenario.key_path import KeyPath
 from hpcsched.scenario.policy_declarations import LimitsDeclaration, Queue
+from hpcsched.system.mig import MIG_PROFILES, MIG_SHARES
 from hpcsched.system.shared_resources import Change, Draw, SharedResource
 from hpcsched.system.system import Devices, NodeGroup, System
 from hpcsched.workload.preemption import PreemptMode
@@ -161,18 +162,28 @@ def _faults_of_one(
         yield "bad-value", ("every",), f"{wanted}, found {resource.every} s"
 
 
+_SHARES = 1000
+_MOST_PARTS = 64  # those of a node are the bits of one number
+
+
 class DevicesDeclaration(Params):
     """Devices of a node, such as GPUs, that are told apart."""
 
     count: int = Field(ge=1, le=62, description="Number of devices of each node.")
-    shares: int = Field(
-        default=1000,
+    shares: int | None = Field(
+        default=None,
         ge=1,
         le=2**20,
-        description="Number of equal shares of a device: with 1000, a unit may ask for 0.3 of one.",
+        description="Number of equal shares of a device, 1000 if not given: with these, a unit may"
+        " ask for 0.3 of one.",
     )
     model: Annotated[str, Field(min_length=1)] | None = Field(
         default=None, description="Model of the devices, by which a trace may ask for them."
+    )
+    profile: Literal["a100-40gb", "a100-80gb", "h100-80gb"] | None = Field(
+        default=None,
+        description="Divide the devices into MIG slices of this model: a unit may ask for one, such"
+        " as 1g.5gb.",
     )
 
 
@@ -258,31 +269,53 @@ class SystemDeclaration(Params):
                 message = f"a node of {small[0]} has less than one unit of {name}"
                 yield refusal("bad-value", message, at=("units", name))
 
+    def _devices(self) -> Devices | None:
+        """Return the devices of the first group that has some, sliced if those of any group are."""
+        found = [item for group in self.groups for item in group.devices.items()]
+        profile = next((one.profile for _, one in found if one.profile), None)
+        if not found:
+            return None
+        name, first = found[0]
+        if profile is not None:
+            return Devices(name, MIG_SHARES, MIG_PROFILES[profile])
+        return Devices(name, first.shares or _SHARES)
+
     def _device_faults(self) -> Iterator[InitErrorDetails]:
         """Yield devices that differ in type or shares, or whose type is pooled elsewhere."""
-        first: tuple[str, int] | None = None
+        devices = self._devices()
+        if devices is None:
+            return
+        first = devices.resource_type, devices.shares
         for n, group in enumerate(self.groups):
             for name, one in group.devices.items():
-                first = first or (name, one.shares)
-                if first != (name, one.shares):
+                message = ""
+                if devices.profiles and one.shares is not None:
+                    message = "expected no shares beside MIG slices; leave them out"
+                elif devices.profiles and one.count * devices.parts > _MOST_PARTS:
+                    most = _MOST_PARTS // devices.parts
+                    message = f"expected at most {most} devices beside MIG slices"
+                elif one.profile and MIG_PROFILES[one.profile] != devices.profiles:
+                    message = "expected the MIG slices of the first group with such"
+                elif name != first[0] or not (
+                    devices.profiles or (one.shares or _SHARES) == first[1]
+                ):
                     message = (
                         f"expected {first[0]} with {first[1]} shares, as in the first group with"
-                        f" devices, found {name} with {one.shares}"
+                        f" devices, found {name} with {one.shares or _SHARES}"
                     )
+                if message:
                     yield refusal("bad-value", message, at=("groups", n, "resources", name))
         for n, group in enumerate(self.groups):
-            pooled = first and isinstance(group.resources.get(first[0], None), int)
-            if first and pooled and group.resources[first[0]]:
+            if isinstance(pooled := group.resources.get(first[0], 0), int) and pooled:
                 message = f"expected devices ({{count: …, shares: {first[1]}}}), as in other groups"
                 yield refusal("bad-value", message, at=("groups", n, "resources", first[0]))
-        if first and first[0] in self.units:
+        if first[0] in self.units:
             message = f"{first[0]} is counted in shares of devices; expected no unit of it"
             yield refusal("bad-value", message, at=("units", first[0]))
 
     def build(self) -> System:
         """Return the system that is declared."""
-        found = {name: one for group in self.groups for name, one in group.devices.items()}
-        devices = next((Devices(name, one.shares) for name, one in found.items()), None)
+        devices = self._devices()
         units: dict[str, int | Fraction] = dict(self.units)
         if devices is not None:
             units[devices.resource_type] = Fraction(1, devices.shares)
@@ -293,6 +326,7 @@ class SystemDeclaration(Params):
                     group.count,
                     group.amounts,
                     next((one.model for one in group.devices.values()), None),
+                    any(one.profile for one in group.devices.values()),
                 )
                 for group in self.groups
             ),

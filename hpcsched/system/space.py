@@ -66,6 +66,8 @@ def units_that_fit(system: System, available: IntArray, request: Request) -> Int
             room = row // amount
             if system.devices is not None and system.devices.resource_type == name:
                 room = units_on_devices(system.devices, row, amount)
+                if amount % system.devices.shares and system.devices.profiles:
+                    room = room * np.array([g.sliced for g in system.groups])[system.group_of]
             fits = room if fits is None else np.minimum(fits, room)
     if fits is None:
         raise ValueError("a unit must ask for at least one resource type")
@@ -94,12 +96,13 @@ def units_on_devices(devices: Devices, free: IntArray, amount: int) -> IntArray:
     free
         Amounts that are free, of any shape.
     """
-    count, each = devices.asked(amount)
+    count, each, positions = devices.asked(amount)
     if count == 0:
         return np.zeros_like(free)
     whole, part = np.divmod(free, devices.shares)
-    shared: IntArray = whole * (devices.shares // each) + part // each
-    return shared if count == 1 else shared // count
+    on_device = devices.shares // devices.parts // each * len(positions)
+    shared: IntArray = whole * on_device + part // amount
+    return shared if count == 1 else whole // count
 
 
 def units_on_idle(system: System, request: Request) -> IntArray:

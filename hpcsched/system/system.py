@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, ForwardRef, NamedTuple
 
+from hpcsched.system.mig import MEMORY_SLICES, MigProfile
 from hpcsched.system.shared_resources import SharedResource
 
 
@@ -88,8 +89,26 @@ else:
     IntArray = ForwardRef("IntArray")
 
 
+class DevicesAsked(NamedTuple):
+    """Devices that a unit asks for.
+
+    Attributes
+    ----------
+    number
+        Number of devices; 0 if there are none such.
+    amount
+        Amount of each part of a device that it takes.
+    positions
+        Sets of parts of a device that it may take, as bits; they are disjoint.
+    """
+
+    number: int
+    amount: int
+    positions: tuple[int, ...] = (1,)
+
+
 class Devices(NamedTuple):
-    """Devices of the nodes, such as GPUs, of which a unit takes some whole ones, or a share of one.
+    """Devices of the nodes, such as GPUs, of which a unit takes whole ones, or a part of one.
 
     Attributes
     ----------
@@ -97,25 +116,37 @@ class Devices(NamedTuple):
         Resource type that counts them.
     shares
         Amount of a device, in the system's units.
+    profiles
+        MIG profiles of those that are sliced. A unit then asks for such a slice, or for whole
+        devices; otherwise for any share of one, or for whole ones.
     """
 
     resource_type: str
     shares: int
+    profiles: tuple[MigProfile, ...] = ()
 
-    def asked(self, amount: int) -> tuple[int, int]:
-        """Return the number of devices that an amount stands for, and the amount of each.
+    @property
+    def parts(self) -> int:
+        """Number of parts of a device that are told apart: its memory slices, or 1."""
+        return MEMORY_SLICES if self.profiles else 1
 
-        Of an amount that is neither a share of a device nor whole ones it is (0, amount).
+    def asked(self, amount: int) -> DevicesAsked:
+        """Return what an amount stands for.
 
         Examples
         --------
         >>> gpus = Devices("gpu", 1000)
-        >>> gpus.asked(300), gpus.asked(2000), gpus.asked(1500)
-        ((1, 300), (2, 1000), (0, 1500))
+        >>> gpus.asked(300).amount, gpus.asked(2000).number, gpus.asked(1500).number
+        (300, 2, 0)
         """
-        if amount < self.shares:
-            return 1, amount
-        return (0, amount) if amount % self.shares else (amount // self.shares, self.shares)
+        each = self.shares // self.parts
+        if amount % self.shares == 0:
+            return DevicesAsked(amount // self.shares, each, ((1 << self.parts) - 1,))
+        if not self.profiles:
+            return DevicesAsked(int(amount < self.shares), amount)
+        fitting = (one.placements for one in self.profiles if one.amount == amount)
+        placements = next(fitting, ())
+        return DevicesAsked(int(bool(placements)), each, placements)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +159,15 @@ class NodeGroup:
         Declared capacity of each node by resource type; memory in bytes.
     model
         Model of their devices; None if not declared.
+    sliced
+        Whether these may be divided into MIG slices, where a system has such.
     """
 
     name: str
     count: int
     resources: Mapping[str, int]
     model: str | None = None
+    sliced: bool = False
 
 
 @dataclass(frozen=True)
@@ -196,12 +230,16 @@ class System:
 
     @cached_property
     def device_capacity(self) -> IntArray:
-        """Capacity of each device of each node, `[N, D]`, read-only; without devices `[N, 0]`."""
+        """Capacity of each part of each device of each node, `[N, D]`, read-only.
+
+        Parts of a device follow one another; without devices, `D` is 0.
+        """
         if self.devices is None:
             return self.capacity[:, :0]
-        own, shares = self.resource_types.index(self.devices.resource_type), self.devices.shares
-        counts = [self._offered(g, self.resource_types[own]) // shares for g in self.groups]
-        return self._by_node([shares] * n + [0] * (max(counts) - n) for n in counts)
+        name, shares, _ = self.devices
+        counts = [self._offered(g, name) // shares * self.devices.parts for g in self.groups]
+        each = shares // self.devices.parts
+        return self._by_node([each] * n + [0] * (max(counts) - n) for n in counts)
 
     def request(self, amounts: Mapping[str, int | Fraction]) -> tuple[int, ...]:
         """Convert declared amounts to a request, rounded up to whole units.

@@ -114,6 +114,9 @@ SCENARIOS = {
     "sharing": PLAIN.replace("{core: 2}", "{core: 4, gpu: {count: 4}}").replace(
         "unit: {core: 1}", "unit: {core: 1, gpu: 1}"
     ),
+    "slicing": PLAIN.replace("{core: 2}", "{core: 4, gpu: {count: 4, profile: a100-40gb}}").replace(
+        "unit: {core: 1}", "unit: {core: 1, gpu: 1}"
+    ),
     "charged": PLAIN + "simulation: {dispatch_latency: {base: 1s, per_queued_job: 100ms}}\n",
 }
 
@@ -373,6 +376,9 @@ CASES = [
     Case("sharing", job(1, devices=[3, 4]), "job 1, node node-0: devices: expected 1, found 2"),
     Case("sharing", job(1, devices=[1, 16]), "job 1, node node-0: a device that is not there"),
     Case("sharing", job(1, devices=[1, 1]), "device 0, second 0: expected at most 1000 shares, f"),
+    Case(
+        "slicing", job(1, devices=[127, 65280]), "job 1, node node-0: slices that its MIG profile"
+    ),
     Case("site", job(10, requeues=1), "job 10: requeues: expected 0, found 1"),
     Case("site", job(10, lost_time=1), "job 10: lost_time: expected 0, found 1"),
     Case("failing", job(10, state="failed"), "failed jobs, with start and end"),

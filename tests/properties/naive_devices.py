@@ -68,9 +68,9 @@ def place(nodes: list[Node], job: Unit) -> list[tuple[int, list[int]]] | None:
     return None
 
 
-def replay(sizes: list[tuple[int, int]], jobs: list[Unit]) -> dict[int, tuple]:
-    """Return start, and node and devices of each unit, of each job."""
-    nodes = [Node(*size) for size in sizes]
+def replay(sizes: list[tuple[int, int]], jobs: list[Unit], kind: type = Node) -> dict[int, tuple]:
+    """Return start, and node and devices of each unit, of each job, on nodes of a kind."""
+    nodes = [kind(*size) for size in sizes]
     coming, waiting, running, found = list(jobs), [], [], {}
     while coming or waiting:
         now = min([job.submit for job in coming[:1]] + [end for end, *_ in running])

@@ -57,9 +57,8 @@ def cases(draw):
     return sizes, [Unit(k, *job) for k, job in enumerate(jobs, 1)]
 
 
-def outcome(sizes, jobs, rule):
+def outcome(system, jobs, rule):
     """Replay jobs in the core; return start, and node and devices of each unit, of each job."""
-    system = system_of(sizes)
     given_jobs = [
         traced(
             one.number,
@@ -98,7 +97,7 @@ def outcome(sizes, jobs, rule):
 def test_the_core_gives_devices_as_a_naive_replay_does(case):
     """Starts, nodes and devices are the same."""
     sizes, jobs = case
-    assert outcome(sizes, jobs, lists(option="greedy")) == replay(sizes, jobs)
+    assert outcome(system_of(sizes), jobs, lists(option="greedy")) == replay(sizes, jobs)
 
 
 ALLOCATORS = (
@@ -120,7 +119,7 @@ def test_no_rule_takes_a_device_twice(case, rule, allocator):
     sizes, jobs = case
     dispatcher = RULES[rule]()
     dispatcher.allocator = allocator()
-    found = outcome(sizes, jobs, dispatcher)
+    found = outcome(system_of(sizes), jobs, dispatcher)
     assert found.keys() == {job.number for job in jobs}
     changes = []
     for job in jobs:

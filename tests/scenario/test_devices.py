@@ -36,12 +36,28 @@ def test_a_system_with_devices(tmp_path):
     assert system.declared((1, 300)) == {"core": 1, "gpu": 0.3}
 
 
+def test_a_system_with_mig_slices(tmp_path):
+    """Each GPU has 8 memory slices; other nodes may have whole GPUs."""
+    new = "gpu: {count: 2, profile: a100-80gb}}}\n    - {name: w, count: 1, resources: {"
+    new += "gpu: {count: 1}"
+    system = load(tmp_path, "gpu: {count: 2, model: A}", new).system.build()
+    assert system.totals == (12, 3 * 112)
+    assert system.device_capacity.tolist() == [[14] * 16, [14] * 8 + [0] * 8, [0] * 16, [0] * 16]
+    assert [group.sliced for group in system.groups] == [True, False, False]
+    assert [one.name for one in system.devices.profiles][:3] == ["1g.10gb", "1g.20gb", "2g.20gb"]
+
+
 @pytest.mark.parametrize(
     ("new", "message"),
     [
         ("{core: 4, gpu: 1}", "expected devices ({count: …, shares: 1000}), as in other groups"),
         ("{core: 4, gpu: {count: 1, shares: 10}}", "expected gpu with 1000 shares, as in the"),
         ("{core: 4, mic: {count: 1}}", "expected gpu with 1000 shares"),
+        (
+            "{core: 4, gpu: {count: 1, profile: h100-80gb, shares: 9}}",
+            "expected no shares beside MIG",
+        ),
+        ("{core: 4, gpu: {count: 9, profile: h100-80gb}}", "expected at most 8 devices beside MIG"),
         ("{core: 4, gpu: {count: 63}}", "expected a value of at most 62, found 63"),
     ],
 )
@@ -50,6 +66,14 @@ def test_devices_that_differ(tmp_path, new, message):
     with pytest.raises(InputError) as caught:
         load(tmp_path, "resources: {core: 4}}", f"resources: {new}}}")
     assert message in str(caught.value)
+
+
+def test_slices_of_two_kinds(tmp_path):
+    """Profiles of one name would differ by node."""
+    new = "{core: 4, gpu: {count: 1, profile: a100-40gb}}}\n    - {name: c, count: 1, resources: "
+    new += "{gpu: {count: 1, profile: a100-80gb}}}"
+    with pytest.raises(InputError, match="expected the MIG slices of the first group with such"):
+        load(tmp_path, "resources: {core: 4}}", f"resources: {new}")
 
 
 @pytest.mark.parametrize(

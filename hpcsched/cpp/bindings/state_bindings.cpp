@@ -194,7 +194,8 @@ amount
 parts
     Number of parts of a device.
 positions
-    Sets of parts of a device that it may take, as bits; they do not overlap.
+    Sets of parts of a device that it may take, as bits; they do not overlap, and the first ones
+    are preferred.
 )")
         .def(nb::init<int64_t, int64_t, int64_t, Numbers>(), "count"_a = 0, "amount"_a = 0,
              "parts"_a = 1, "positions"_a = Numbers())
@@ -508,11 +509,12 @@ rounds
 )")
         .def(
             "set_scores",
-            [](State& self, const Numbers& order, const std::vector<bool>& weighed, int64_t seed) {
+            [](State& self, const Numbers& order, const std::vector<bool>& weighed, int64_t seed,
+               int64_t parts) {
                 self.scores.emplace(self.choices.allocator, self.node_capacity, order, weighed,
-                                    seed);
+                                    seed, parts);
             },
-            "order"_a, "weighed"_a, "seed"_a, R"(Set how an allocator by scores compares nodes.
+            "order"_a, "weighed"_a, "seed"_a, "parts"_a = 1, R"(Set how an allocator by scores compares nodes.
 
 Parameters
 ----------
@@ -522,6 +524,8 @@ weighed
     Whether each resource type counts in scores, `[R]`.
 seed
     Seed of what is drawn, from 0 to 2⁶² − 1.
+parts
+    Number of parts of a device.
 )")
         .def("add_shapes", &add_shapes, "asked"_a, "on_idle"_a, "exclusive"_a, "uncountable"_a,
              "kind"_a, "may_use"_a, "devices"_a, "alike"_a,

@@ -42,16 +42,20 @@ int64_t DeviceRequest::choose(View<const int64_t> free) const
             taken |= place;
             return --left != 0;
         }
-        const int64_t first = std::countr_zero(static_cast<uint64_t>(place)) / parts * parts;
-        const View<const int64_t> device = free.part(first, first + parts);
-        const int64_t room = std::reduce(device.begin(), device.end());
-        if (room < fullest) {
-            fullest = room;
+        if (const int64_t left_there = room(free, place); left_there < fullest) {
+            fullest = left_there;
             taken = place;
         }
         return true;
     });
     return taken;
+}
+
+int64_t DeviceRequest::room(View<const int64_t> free, int64_t taken) const
+{
+    const int64_t first = std::countr_zero(static_cast<uint64_t>(taken)) / parts * parts;
+    const View<const int64_t> device = free.part(first, first + parts);
+    return std::reduce(device.begin(), device.end());
 }
 
 void DeviceRequest::take(View<int64_t> free, int64_t taken) const

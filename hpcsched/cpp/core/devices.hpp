@@ -14,7 +14,8 @@ struct DeviceRequest {
     int64_t count = 0;  // number of devices; 0: it asks for none
     int64_t amount = 0;  // of each part that it takes
     int64_t parts = 1;
-    Numbers positions = {};  // sets of parts of a device that it may take, which do not overlap
+    Numbers positions = {};  // sets of parts of a device that it may take, which do not overlap; the
+                             // first ones are preferred
 
     /// Call a function for each set of parts of a node that has enough, in order, until it returns
     /// false.
@@ -37,6 +38,9 @@ struct DeviceRequest {
 
     /// Take a unit's parts from the free ones.
     void take(View<int64_t> free, int64_t taken) const;
+
+    /// Return what is free of the device of some parts.
+    int64_t room(View<const int64_t> free, int64_t taken) const;
 
     /// Return the least that is free of some parts.
     static int64_t least_of(View<const int64_t> free, int64_t taken);

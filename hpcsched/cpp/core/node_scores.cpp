@@ -54,11 +54,12 @@ size_t NodeScores::Hash::operator()(const Numbers& key) const
 }
 
 NodeScores::NodeScores(Allocator allocator, Matrix<const int64_t> capacity, Numbers order,
-                       std::vector<bool> weighed, int64_t seed)
+                       std::vector<bool> weighed, int64_t seed, int64_t parts)
     : allocator_(allocator),
       order_(std::move(order)),
       weighed_(std::move(weighed)),
       random_(seed + 1),
+      parts_(parts),
       weighed_types_(static_cast<double>(std::ranges::count(weighed_, true))),
       largest_(weighed_.size() + 1),
       version_(order_.size()),
@@ -66,13 +67,13 @@ NodeScores::NodeScores(Allocator allocator, Matrix<const int64_t> capacity, Numb
 {
     const auto types = static_cast<int64_t>(weighed_.size());
     for (int64_t node = 0; node < capacity.rows(); ++node) {
-        int64_t devices = 0;
+        int64_t all_parts = 0;
         for (int64_t r = 0; r < capacity.columns(); ++r) {
             int64_t& largest = largest_[std::min(r, types)];
             largest = std::max(largest, capacity(node, r));
-            devices += r >= types && capacity(node, r) != 0;
+            all_parts += r >= types && capacity(node, r) != 0;
         }
-        devices_.push_back(devices);
+        devices_.push_back(all_parts / parts_);
     }
 }
 
@@ -127,10 +128,11 @@ void NodeScores::learn(const State& state)
     }
 }
 
-/// Size of units: 0 for a share of a device, otherwise their number of devices.
+/// Size of units: 0 for a share of a device, or a slice, otherwise their number of devices.
 size_t NodeScores::size_of(const DeviceRequest& asked) const
 {
-    return asked.amount < one_device() ? 0 : static_cast<size_t>(asked.count);
+    const auto taken = std::popcount(static_cast<uint64_t>(asked.positions.front()));
+    return asked.amount * taken < one_device() ? 0 : static_cast<size_t>(asked.count);
 }
 
 void NodeScores::note_change(const State& state, int64_t node, int64_t shape, int64_t sign)
@@ -201,11 +203,13 @@ double NodeScores::best_fall(const State& state, const UnitRequest& request, int
 double NodeScores::packing(const DeviceRequest& asked, int64_t node, View<const int64_t> devices,
                            int64_t taken) const
 {
-    const int64_t unused = std::ranges::count(devices, one_device());
+    int64_t unused = 0;
+    for (int64_t first = 0; first < devices.size(); first += parts_)
+        unused += asked.room(devices, int64_t{1} << first) == one_device();
     if (unused == devices_[node]) return static_cast<double>(std::max(33 - unused, unused));
     if (size_of(asked) != 0)
         return static_cast<double>(std::max<int64_t>(50 - asked.count, 33));
-    const int64_t left = DeviceRequest::least_of(devices, taken);
+    const int64_t left = asked.room(devices, taken);
     return static_cast<double>(left == one_device() ? 49 : 100 - left * 100 / one_device() / 10);
 }
 
@@ -217,7 +221,7 @@ double NodeScores::company(const DeviceRequest& asked, int64_t node,
     const Numbers& sizes = sizes_[node];
     const bool any_alike = size_of(asked) < sizes.size() && sizes[size_of(asked)] != 0;
     const auto kinds = std::ranges::count_if(sizes, [](int64_t units) { return units != 0; });
-    const int64_t most = one_device() * devices.size();
+    const int64_t most = largest_.back() * devices.size();
     const int64_t group = any_alike ? (kinds == 1 ? 75 : 50) : kinds == 0 ? 25 : 0;
     return static_cast<double>(25 * (most - sum(devices)) / most + group);
 }

@@ -19,9 +19,9 @@ struct UnitRequest;
 class NodeScores {
 public:
     /// `capacity` is that of each node, with parts of devices, `[N, R + D]`; `order` has the place of
-    /// each node among equal ones, `weighed` whether each type is.
+    /// each node among equal ones, `weighed` whether each type is; a device has so many parts.
     NodeScores(Allocator allocator, Matrix<const int64_t> capacity, Numbers order,
-               std::vector<bool> weighed, int64_t seed);
+               std::vector<bool> weighed, int64_t seed, int64_t parts);
 
     /// Append the kind of a request. Those of one kind are the same but for types that are not
     /// weighed.
@@ -62,8 +62,9 @@ private:
     Numbers order_;
     std::vector<bool> weighed_;
     int64_t random_;
+    int64_t parts_;  // of a device
     double weighed_types_;  // number of them
-    Numbers largest_;  // capacity of a node of each type, and of a device
+    Numbers largest_;  // capacity of a node of each type, and of a part of a device
     Numbers devices_;  // of each node
     Numbers kinds_;  // of each request
     Numbers arrived_;  // jobs of each kind
@@ -78,7 +79,7 @@ private:
     std::vector<std::vector<Score>> known_;  // of each request, by node
     std::vector<Numbers> sizes_;  // of each node: units with shares, and with 1, 2, ... devices
 
-    int64_t one_device() const { return largest_.back(); }
+    int64_t one_device() const { return largest_.back() * parts_; }
     size_t size_of(const DeviceRequest& asked) const;
     void learn(const State& state);
     Score score(const State& state, const UnitRequest& request, int64_t node,

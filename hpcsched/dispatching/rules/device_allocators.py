@@ -52,7 +52,8 @@ class ScoreAllocator(CoreAllocator):
         order = np.arange(system.node_count).tolist()
         Generator(self._seed).shuffle(order)
         weighed = [name != NOT_SCORED for name in system.resource_types]
-        state.set_scores(order, weighed, self._seed)
+        parts = 1 if system.devices is None else system.devices.parts
+        state.set_scores(order, weighed, self._seed, parts)
 
 
 @builtin(

@@ -33,6 +33,7 @@ from hpcsched.parameters import (
     UnitAmounts,
 )
 from hpcsched.registration import RECORDS_WAITS, builtin
+from hpcsched.system.mig import MIG_SHARES
 from hpcsched.system.system import Request, System
 from hpcsched.workload.job import BOUNDS, NUMBERED
 from hpcsched.workload.presets.preset_catalogue import columns_of, find_preset, merged, read_presets
@@ -323,6 +324,8 @@ class TableSource(RecordSource):
         for group in system.groups:
             for name in {group.name, group.model or group.name}:
                 self._groups.setdefault(name, []).append(group.name)
+        profiles = system.devices.profiles if system.devices else ()
+        self._mig_profiles = {one.name: Fraction(one.amount, MIG_SHARES) for one in profiles}
         if params.preset is not None:
             reads = f"the preset {params.preset!r} reads {find_preset(params.preset).title}; "
             self._check_there(columns_of(params.model_dump()), "trace.preset", reads)
@@ -420,10 +423,10 @@ class TableSource(RecordSource):
 
     def units_of(self, values: _Row, units: int) -> EqualUnits:
         """Return the units of a row's job."""
-        devices = self.system.devices and self.system.devices.resource_type
-        of_job = self._params.amounts == "job"
+        devices, of_job = self.system.devices, self._params.amounts == "job"
+        in_parts = None if devices is None or of_job else devices.resource_type
         asked = {
-            name: self._amount(values, amount, in_parts=name == devices and not of_job)
+            name: self._amount(values, amount, in_parts=name == in_parts)
             for name, amount in self._amounts.items()
         }
         if not any((*asked.values(), *self._unit.values())):
@@ -442,12 +445,14 @@ class TableSource(RecordSource):
                 return 0
             raise UnusableError("missing_request", f"column {asked.column!r}: no amount is given")
         try:
-            if asked.times is None and asked.unit == asked.per:
-                amount: int | Fraction = whole_number(value)
+            if in_parts and value in self._mig_profiles and whole_number(factor) == 1:
+                amount: int | Fraction = self._mig_profiles[value]
             elif in_parts:
                 amount = exact_number(value) * Fraction(
                     whole_number(factor) * asked.unit, asked.per
                 )
+            elif asked.times is None and asked.unit == asked.per:
+                amount = whole_number(value)
             else:
                 amount = scaled(value, whole_number(factor) * Fraction(asked.unit, asked.per))
             if amount < 0:

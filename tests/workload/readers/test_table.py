@@ -3,6 +3,7 @@
 import gzip
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import pytest
 from pydantic import ValidationError
 
 from hpcsched.errors import InputError
-from hpcsched.system.system import NodeGroup, System
+from hpcsched.system.mig import MIG_PROFILES, MIG_SHARES
+from hpcsched.system.system import Devices, NodeGroup, System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.readers.table import TableParams, TableSource
 from tests.builders import alike, traced
@@ -487,3 +489,19 @@ def test_the_first_jobs_of_a_table_in_any_order(tmp_path: Path, limit: int) -> N
     assert source.account.read == 5
     left = {"after_first_jobs": 5 - limit} if limit < 5 else {}
     assert source.account.skipped == left
+
+
+def test_shares_and_mig_profiles(tmp_path: Path) -> None:
+    """Of devices, a column has fractions; of those that are sliced, names of profiles too."""
+    path = write(
+        tmp_path,
+        "submit_time,run_time,requested_time,units,gpus\n0,9,9,1,0.3\n1,9,9,1,1g.5gb\n2,9,9,1,2\n",
+    )
+    groups = (NodeGroup("a", 2, {"gpu": 4}, sliced=True),)
+    read = {}
+    for shares, profiles in ((1000, ()), (MIG_SHARES, MIG_PROFILES["a100-40gb"])):
+        devices = Devices("gpu", shares, profiles)
+        system = System(groups, {"gpu": Fraction(1, shares)}, devices=devices)
+        source = source_of(path, system, requests={"gpu": "gpus"}, malformed="skip")
+        read[shares] = {job.job_id: job.unit_request for job, _ in source.jobs()}
+    assert read == {1000: {1: (300,), 3: (2000,)}, 112: {2: (15,), 3: (224,)}}
