@@ -44,6 +44,16 @@ def too_long(path: str) -> str:
     return f"too long a path: {len(os.fsencode(path))} bytes; it begins with {_shown(path)}"
 
 
+FileState = tuple[int, int, int]
+"""What changes where a file is written anew: inode, size in bytes, and time in nanoseconds."""
+
+
+def file_state(path: Path) -> FileState:
+    """Return the state of a file; raises OSError if there is none."""
+    state = path.stat()
+    return state.st_ino, state.st_size, state.st_mtime_ns
+
+
 def unreadable(path: str) -> str | None:
     """Return a message if there is no readable file at a path, else None."""
     try:

@@ -246,6 +246,6 @@ def _list(cells: Sequence[Cell], folder: ExperimentFolder) -> None:
     states |= {cell.address: "complete" for cell in cells if folder.run_of(cell) is not None}
     for cell in cells:
         state = states.get(cell.address, "waiting")
-        typer.echo(f"{state:8}  {cell.address[:12]}  {cell.name} (seed {cell.scenario.seed})")
+        typer.echo(f"{state:8}  {cell.address[:12]}  {cell.name} (seed {cell.seed})")
     complete = sum(states.get(cell.address) == "complete" for cell in cells)
     typer.echo(f"{len(cells)} cells, {complete} complete")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from copy import deepcopy
 
+from hpcsched.paths import FileState, file_state
 from hpcsched.plugin_faults import HOME
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import Scenario
@@ -61,7 +62,7 @@ class KeptSource:
         return records_of(self.job_columns(RequestNumbers()))
 
 
-_kept: dict[str, tuple[list[tuple[int, int, int]], KeptSource | None]] = {}
+_kept: dict[str, tuple[list[FileState], KeptSource | None]] = {}
 """State of the files, and the workload if it is short enough, by its key: of the last one alone."""
 
 
@@ -74,8 +75,7 @@ def keep_workload(scenario: Scenario) -> None:
     # Sources of third parties may do more than read; one without files draws or asks for jobs.
     if set(assembly.distributions(scenario.trace)) != {HOME} or not assembly.source.files:
         return
-    key, states = workload_key(scenario), [path.stat() for path in assembly.source.files]
-    files = [(state.st_ino, state.st_size, state.st_mtime_ns) for state in states]
+    key, files = workload_key(scenario), [file_state(path) for path in assembly.source.files]
     if key not in _kept or _kept[key][0] != files:
         _kept.clear()  # first, so that two workloads are never held
         try:

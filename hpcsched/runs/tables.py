@@ -38,6 +38,8 @@ class ParquetTable:
             self._metadata = file.metadata
             self.schema: pa.Schema = file.schema_arrow
         self.rows: int = self._metadata.num_rows
+        # Columns of a file with one row group, read once: most metrics ask for the same ones.
+        self._kept: dict[str, npt.NDArray[Any]] = {}
 
     def check_columns(self, columns: pa.Schema) -> None:
         """Check the names and types of all columns."""
@@ -50,9 +52,15 @@ class ParquetTable:
         return column in self.schema.names
 
     def batches(self, *columns: str) -> Iterator[tuple[Column, ...]]:
-        """Yield the named columns, batch by batch."""
-        for part in self.parts(*columns):
-            yield tuple(_values(part, column) for column in columns)
+        """Yield the named columns, batch by batch; arrays are not to be changed."""
+        if self._metadata.num_row_groups != 1:
+            for part in self.parts(*columns):
+                yield tuple(_values(part, column) for column in columns)
+            return
+        lacking = [column for column in columns if column not in self._kept]
+        for part in self.parts(*lacking) if lacking else ():
+            self._kept |= {column: _values(part, column) for column in lacking}
+        yield tuple(self._kept[column] for column in columns)
 
     def read(self, *columns: str) -> pa.Table:
         """Return whole columns as an Arrow table."""

@@ -2,11 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel
-from pydantic.fields import FieldInfo
 
 from hpcsched.parameters import NotReproducible, Params
 
@@ -82,11 +82,6 @@ def texts(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
         yield from texts(item, (*path, step))
 
 
-def mark_of(field: FieldInfo, mark: type[_T]) -> _T | None:
-    """Return the mark of a type in a field's annotation, such as `NotReproducible`."""
-    return _first([*field.metadata, field.annotation], mark)
-
-
 def _first(parts: Any, mark: type[_T]) -> _T | None:
     for part in parts:
         if isinstance(part, mark):
@@ -105,14 +100,23 @@ def _items(value: Any) -> Iterator[tuple[str | int, Any]]:
         yield from enumerate(value)
 
 
+@cache
+def marked(kind: type[BaseModel], mark: type[_T]) -> Mapping[str, _T]:
+    """Return the marks of a type, such as `NotReproducible`, of a model's fields, by field."""
+    marks = {
+        name: _first([*field.metadata, field.annotation], mark)
+        for name, field in kind.model_fields.items()
+    }
+    return {name: mark for name, mark in marks.items() if mark is not None}
+
+
 def marks_of(block: BaseModel) -> Iterator[tuple[KeyPath, str]]:
     """Yield key and reason of the choices of a block that make results depend on the machine."""
     if isinstance(block, Params) and block.not_reproducible is not None:
         yield (), block.not_reproducible.why
     # Only what the user has set can make a difference; defaults are reproducible by design.
-    for name in block.model_fields_set:
+    for name, mark in marked(type(block), NotReproducible).items():
         field = type(block).model_fields[name]
-        mark = mark_of(field, NotReproducible)
         default = field.get_default(call_default_factory=True, validated_data={})
-        if mark is not None and getattr(block, name) != default:
+        if name in block.model_fields_set and getattr(block, name) != default:
             yield (name,), mark.why

@@ -37,7 +37,7 @@ from hpcsched.registration import (
 )
 from hpcsched.scenario.choices import NamedChoice, SourceChoice, Transformed
 from hpcsched.scenario.faults import refusal, refuse_all
-from hpcsched.scenario.key_path import KeyPath, blocks, mark_of
+from hpcsched.scenario.key_path import KeyPath, blocks, marked
 from hpcsched.scenario.live import LiveSettings, wrong_hosts
 from hpcsched.scenario.outage_declarations import OutagesDeclaration, unknown_nodes
 from hpcsched.scenario.policy_declarations import (
@@ -414,11 +414,8 @@ def unknown_resource_types(scenario: Scenario) -> Iterator[InitErrorDetails]:
     types = dict.fromkeys(name for g in scenario.system.groups for name in g.resources)
     parts = ("trace", "qos", "accounts", "partitions")
     for path, block in chain(*(blocks(getattr(scenario, part), (part,)) for part in parts)):
-        for key, field in type(block).model_fields.items():
-            mark = mark_of(field, ResourceType)
+        for key, mark in marked(type(block), ResourceType).items():
             value = getattr(block, key)
-            if mark is None:
-                continue
             # A text that names a resource type, or amounts of several.
             several = isinstance(value, Mapping)
             for name in value if several else [value]:

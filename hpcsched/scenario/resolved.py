@@ -1,5 +1,6 @@
 """The resolved scenario: all defaults filled in, units as numbers, paths absolute."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,12 @@ def resolved_values(scenario: Scenario) -> dict[str, Any]:
 def resolved_yaml(scenario: Scenario) -> str:
     """Return a scenario as YAML that loads again to an equal scenario."""
     return dumped(resolved_values(scenario))
+
+
+def with_value(text: str, key: str, value: Any) -> str:
+    """Return a resolved scenario with another value of a top-level key, which takes one line."""
+    line = dumped({key: value})
+    return re.sub(rf"^{key}: .*\n", lambda _: line, text, count=1, flags=re.MULTILINE)
 
 
 _SURE = 90

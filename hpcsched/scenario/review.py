@@ -1,6 +1,7 @@
 """Review: warnings about legal but suspicious settings of a scenario."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
@@ -8,7 +9,7 @@ from typing import Literal
 from hpcsched.dispatching.rules.multifactor_params import Weights
 from hpcsched.errors import Finding, InputError, PluginError
 from hpcsched.parameters import InputFile
-from hpcsched.paths import unreadable, unset_variables
+from hpcsched.paths import FileState, file_state, unreadable, unset_variables
 from hpcsched.plugin_faults import FAULTS, raised
 from hpcsched.registration import SEES_RUN_TIME
 from hpcsched.scenario.choices import Choice
@@ -16,7 +17,7 @@ from hpcsched.scenario.document import by_position
 from hpcsched.scenario.key_path import (
     KeyPath,
     blocks,
-    mark_of,
+    marked,
     marks_of,
     parse_key_path,
     show_key_path,
@@ -24,7 +25,7 @@ from hpcsched.scenario.key_path import (
 )
 from hpcsched.scenario.loading import LoadedScenario
 from hpcsched.scenario.models import Scenario
-from hpcsched.workload.log_recognition import BATSIM, PBS, SACCT, SWF, recognised
+from hpcsched.workload.log_recognition import BATSIM, PBS, SACCT, SWF, LogFormat, recognised
 from hpcsched.workload.site_policies import OTHERS
 
 Check = Callable[[LoadedScenario], Iterable[Finding]]
@@ -81,10 +82,7 @@ def missing_inputs(
     """Return a finding for each missing input file, folder in its place, or unset variable."""
     findings = []
     for path, block in blocks(loaded.scenario):
-        for name, field in type(block).model_fields.items():
-            mark = mark_of(field, InputFile)
-            if mark is None:
-                continue
+        for name, mark in marked(type(block), InputFile).items():
             for key, text in texts(getattr(block, name), (*path, name)):
                 unset, rule, how = unset_variables(text), "path-not-found", severity
                 message = (
@@ -171,7 +169,7 @@ def other_format(loaded: LoadedScenario) -> list[Finding]:
     try:
         if not Path(path).is_file() or not Path(path).stat().st_size:
             return []
-        found = recognised(Path(path))
+        found = _recognised_as_of(path, file_state(Path(path)))
     # The source says what is wrong with a file that cannot be read.
     except (InputError, OSError):
         return []
@@ -182,6 +180,12 @@ def other_format(loaded: LoadedScenario) -> list[Finding]:
         f" 'source: {found.source}' reads it"
     )
     return [Finding("other-format", message, loaded.place("trace.source"), "trace.source")]
+
+
+@cache
+def _recognised_as_of(path: str, _state: FileState) -> LogFormat | None:
+    """Return the format of a log, which is looked at once for all cells of an experiment."""
+    return recognised(Path(path))
 
 
 # The names are part of the interface: SARIF output and comments of users refer to them.

@@ -5,7 +5,7 @@ import itertools
 import json
 import os
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -20,10 +20,12 @@ from pydantic_core import InitErrorDetails
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import InputFile
+from hpcsched.paths import FileState, file_state
 from hpcsched.plugins import manager
 from hpcsched.plugins.registry import Registry
 from hpcsched.runs.assembly import assemble
-from hpcsched.runs.manifest import FORMAT, package_versions, sha256
+from hpcsched.runs.kept_workload import workload_key
+from hpcsched.runs.manifest import FORMAT, content_sha256, package_versions, sha256
 from hpcsched.scenario.choices import Choice
 from hpcsched.scenario.document import (
     Document,
@@ -38,14 +40,14 @@ from hpcsched.scenario.faults import found, refusal
 from hpcsched.scenario.key_path import (
     KeyPath,
     blocks,
-    mark_of,
+    marked,
     parse_key_path,
     show_key_path,
     texts,
 )
 from hpcsched.scenario.loading import LoadedScenario, check_document, validate
 from hpcsched.scenario.models import Scenario
-from hpcsched.scenario.resolved import resolved_yaml
+from hpcsched.scenario.resolved import resolved_yaml, with_value
 from hpcsched.scenario.review import Check, missing_inputs, other_format
 from hpcsched.studies.executors.executor import TaskFile
 
@@ -130,10 +132,12 @@ def _distinct(labels: Iterator[str]) -> tuple[str, ...]:
     Values that differ in something a label drops, such as a folder, must not share a cell's name.
     """
     distinct: dict[str, None] = {}
+    numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: itertools.count(2))
     for label in labels:
-        numbered = (f"{label}-{n}" for n in itertools.count(2))
-        candidates = itertools.chain([label], numbered)
-        distinct[next(one for one in candidates if one not in distinct)] = None
+        one = label
+        while one in distinct:
+            one = f"{label}-{next(numbers[label])}"
+        distinct[one] = None
     return tuple(distinct)
 
 
@@ -262,38 +266,57 @@ SOLVER_PACKAGES = ("cpmpy", "ortools", "pychoco", "pumpkin-solver", "z3-solver",
 """Packages whose version may change the answers of a solver."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell of an experiment.
+    """One cell of an experiment: little enough that 100,000 of them fit into memory.
 
     Attributes
     ----------
+    name
+        Name of the scenario, made of the labels.
     replica
         Number of the replica, from 1.
+    seed
+        Seed of the scenario.
+    text
+        The resolved scenario, as YAML.
+    workload
+        Equal for cells with the same jobs.
     address
         SHA-256 of everything that the results depend on.
     """
 
+    name: str
     labels: Mapping[str, str]
     replica: int
-    scenario: Scenario = field(repr=False)
+    seed: int
     text: str = field(repr=False)
+    workload: str = field(repr=False)
     files: tuple[TaskFile, ...] = field(repr=False)
     address: str
 
     @property
-    def name(self) -> str:
-        """Name of the scenario, made of the labels."""
-        return self.scenario.name
+    def scenario(self) -> Scenario:
+        """The scenario, read anew from its text."""
+        registry = manager.registry()
+        return check_document(parse_document(self.text), self.name, (), registry).scenario
 
 
-def make_cell(
-    labels: Mapping[str, str], replica: int, scenario: Scenario, registry: Registry
-) -> Cell:
-    """Return the cell of a validated scenario."""
-    text = resolved_yaml(scenario)
+def make_cells(
+    labels: Mapping[str, str], names: Sequence[str], scenario: Scenario, registry: Registry
+) -> Iterator[Cell]:
+    """Yield the cells of a validated scenario: a replica for each of the names.
+
+    What replicas share is looked up once: experiments have tens of thousands of them.
+    """
     files = tuple(_input_files(scenario))
-    return Cell(labels, replica, scenario, text, files, _address(text, files, scenario, registry))
+    content = _depends_on(files, scenario, registry)
+    text, jobs = resolved_yaml(scenario), content_sha256(workload_key(scenario).encode())
+    for replica, name in enumerate(names, start=1):
+        seed = replica_seed(scenario.seed, replica)
+        own = with_value(with_value(text, "name", name), "seed", seed)
+        address = content_sha256(json.dumps({**content, "scenario": own}, sort_keys=True).encode())
+        yield Cell(name, labels, replica, seed, own, f"{jobs}/{seed}", files, address)
 
 
 def replica_seed(seed: int, replica: int) -> int:
@@ -312,9 +335,7 @@ def _input_files(scenario: Scenario) -> list[TaskFile]:
     """Return the input files of a scenario, with the key path of each."""
     found = []
     for path, block in blocks(scenario):
-        for name, declared in type(block).model_fields.items():
-            if mark_of(declared, InputFile) is None:
-                continue
+        for name in marked(type(block), InputFile):
             for key, text in texts(getattr(block, name), (*path, name)):
                 found.append(TaskFile(show_key_path(key), text, _content_of(text)))
     return found
@@ -324,31 +345,31 @@ def _content_of(path: str) -> str:
     """Return the SHA-256 of a file, which is read once for all cells unless it changes."""
     try:
         # A matrix of a thousand cells would read its trace a thousand times.
-        now = Path(path).stat()
+        return _content_as_of(path, file_state(Path(path)))
     except OSError:
         return sha256(Path(path))  # which says why
-    return _content_as_of(path, now.st_ino, now.st_size, now.st_mtime_ns)
 
 
 @cache
-def _content_as_of(path: str, *_as_of: int) -> str:
+def _content_as_of(path: str, _state: FileState) -> str:
     return sha256(Path(path))
 
 
-def _address(text: str, files: tuple[TaskFile, ...], scenario: Scenario, registry: Registry) -> str:
+def _depends_on(
+    files: tuple[TaskFile, ...], scenario: Scenario, registry: Registry
+) -> dict[str, Any]:
+    """Return what the results of a scenario depend on, beside its text."""
     choices = [block for _, block in blocks(scenario) if isinstance(block, Choice)]
     packages = package_versions()
     # Scenarios without a solver keep their results, and so their address, when a solver is updated.
     if any(choice.plugin_kind == "solver" for choice in choices):
         packages |= solver_versions()
-    content = {
+    return {
         "format": FORMAT,
-        "scenario": text,
         "packages": packages,
         "plugins": assemble(scenario, registry).distributions(),
         "files": {file.key: file.sha256 for file in files},
     }
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 @cache

@@ -17,7 +17,6 @@ from hpcsched.plugins.registry import Registry
 from hpcsched.report.job_breakdown import ClassName
 from hpcsched.report.studying import StudyComparison, compare
 from hpcsched.runs.files import write_json
-from hpcsched.runs.kept_workload import workload_key
 from hpcsched.runs.run_result import RunResult, open_run
 from hpcsched.scenario.choices import NamedChoice
 from hpcsched.studies.cell import Cell
@@ -94,7 +93,7 @@ def run_cells(
             yield Outcome(cell, "kept")
         else:
             task = Task(address, PROGRAM, cell.text, cell.files, folder.unfinished)
-            groups.setdefault(workload_key(cell.scenario), []).append(task)
+            groups.setdefault(cell.workload, []).append(task)
     tasks = [task for group in groups.values() for task in group]
     if tasks:
         with closing(_results(executor, tasks, limit, started)) as running:
@@ -192,7 +191,7 @@ class IndexWriter:
                 name=cell.name,
                 labels=dict(cell.labels),
                 replica=cell.replica,
-                seed=cell.scenario.seed,
+                seed=cell.seed,
                 address=cell.address,
                 run=f"runs/{cell.address}",
                 status=status,

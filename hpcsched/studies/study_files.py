@@ -3,6 +3,7 @@
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -33,12 +34,11 @@ from hpcsched.studies.cell import (
     cell_name,
     declared_setting,
     label_of,
-    make_cell,
+    make_cells,
     matrix_refusals,
     position_settings,
     positions,
     read_declaration,
-    replica_seed,
     told_apart,
 )
 
@@ -72,7 +72,7 @@ class _Matrix(Params):
         description="Executor of the cells: processes of this machine, or a cluster.",
     )
 
-    @property
+    @cached_property
     def axes(self) -> tuple[Axis, ...]:
         """Axes with their labels."""
         return tuple(map(axis_of, self.matrix))
@@ -215,18 +215,21 @@ def read_experiment(
     cells: list[Cell] = []
     common = _settings(places, declaration.set, ("set",))
     replicas = range(1, declaration.replicas + 1)
+    first: Scenario | None = None
+    equal: list[str] = []
     for position in declaration.chosen(places):
         settings = position_settings(declaration.axes, position, places)
         with scenario.collecting():
             base = scenario.checked([*common, *settings, *overrides]).scenario
-            for replica in replicas:
-                numbered = [f"r{replica}"] if len(replicas) > 1 else []
-                name = cell_name([*position.labels.values(), *numbered])
-                update = {"name": name, "seed": replica_seed(base.seed, replica)}
-                named = base.model_copy(update=update)
-                cells.append(make_cell(position.labels, replica, named, registry))
-    scenario.add(_reviewed_executor(declaration, cells, registry, places))
-    scenario.add(_equal_replicas(declaration, cells, registry, places))
+            first = first or base
+            parts = list(position.labels.values())
+            numbered = [[*parts, f"r{k}"] for k in replicas] if len(replicas) > 1 else [parts]
+            cells += make_cells(position.labels, [*map(cell_name, numbered)], base, registry)
+            if len(replicas) > 1 and not seed_matters(base, registry):
+                equal.append(cell_name(parts))
+    if first is not None:
+        scenario.add(_reviewed_executor(declaration, first, registry, places))
+    scenario.add(_equal_replicas(declaration, equal, len(cells) // len(replicas), places))
     scenario.refuse(str(path))
     return Experiment(
         declaration.name,
@@ -265,7 +268,7 @@ def read_whatif(
     varied = VariedScenario(scenario, registry, check)
 
     def cell(base: Scenario, name: str) -> Cell:
-        return make_cell({"variant": name}, 1, base.model_copy(update={"name": name}), registry)
+        return next(make_cells({"variant": name}, [name], base, registry))
 
     # The base fails at once, since all variants would fail as it does; these are collected.
     base = varied.checked(overrides).scenario
@@ -274,7 +277,7 @@ def read_whatif(
         with varied.collecting():
             cells.append(cell(varied.checked([*overrides, *settings]).scenario, name))
             changes[name] = labels
-    varied.add(_reviewed_executor(variation, cells, registry, places))
+    varied.add(_reviewed_executor(variation, base, registry, places))
     varied.refuse(str(vary))
     told_apart(cells)
     names = tuple(one.name for one in cells)
@@ -303,35 +306,37 @@ def _changes(
 
 
 def _equal_replicas(
-    declaration: ExperimentDeclaration,
-    cells: Sequence[Cell],
-    registry: Registry,
-    places: Document,
+    declaration: ExperimentDeclaration, equal: Sequence[str], of: int, places: Document
 ) -> Iterator[Finding]:
-    """Yield a warning if replicas of cells will be equal runs, since nothing in them is random."""
-    first = [cell for cell in cells if cell.replica == 1] if declaration.replicas > 1 else []
-    equal = [cell for cell in first if not seed_matters(cell.scenario, registry)]
+    """Yield a warning if replicas of cells will be equal runs, since nothing in them is random.
+
+    Parameters
+    ----------
+    equal
+        Names of these cells.
+    of
+        Number of all cells, each without its replicas.
+    """
     if not equal:
         return
-    which = "all cells" if len(equal) == len(first) else f"{len(equal)} of {len(first)} cells"
-    example = cell_name(list(equal[0].labels.values()))
+    which = "all cells" if len(equal) == of else f"{len(equal)} of {of} cells"
     message = (
-        f"the seed makes no difference to {which}, such as {example}: their"
+        f"the seed makes no difference to {which}, such as {equal[0]}: their"
         f" {declaration.replicas} replicas will be equal runs, and intervals over them say nothing"
     )
     yield Finding("equal-replicas", message, places.place(("replicas",)), "replicas", "warning")
 
 
 def _reviewed_executor(
-    declaration: _Matrix, cells: Sequence[Cell], registry: Registry, places: Document
+    declaration: _Matrix, scenario: Scenario, registry: Registry, places: Document
 ) -> Iterator[Finding]:
     """Yield the findings of the executor's own review, such as a missing package."""
     choice = declaration.executor
     installed = registry.get("executor", choice.plugin_name)
-    if installed.plugin.review is None or not cells:
+    if installed.plugin.review is None:
         return
     try:
-        cautions = list(installed.plugin.review(choice, cells[0].scenario.system.build()))
+        cautions = list(installed.plugin.review(choice, scenario.system.build()))
     except Exception as error:
         raise PluginError(f"{installed.origin}: its review {raised(error)}") from error
     for caution in cautions:

@@ -33,7 +33,7 @@ from hpcsched.runs.tables import ArrowTable
 from hpcsched.scenario import Scenario
 from hpcsched.scenario.system import build_partitions
 from hpcsched.studies import whatif_study
-from hpcsched.studies.cell import make_cell
+from hpcsched.studies.cell import make_cells
 from hpcsched.studies.study_files import Limit, SearchRange, TunedScenario
 from hpcsched.whole_files import file_error, write_text
 from hpcsched.workload.job_batches import joined_columns
@@ -390,7 +390,7 @@ def _rank(trial: Trial) -> float:
 
 def _about(tuned: TunedScenario) -> dict[str, Any]:
     """Return the inputs of all trials, without their number."""
-    cell = make_cell({}, 1, tuned.base, manager.registry())
+    cell = next(make_cells({}, [tuned.base.name], tuned.base, manager.registry()))
     space = tuned.space.model_dump(mode="json", exclude={"name", "description", "trials"})
     return {"scenario": cell.address, "space": space}
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel
 
-from hpcsched.scenario.key_path import blocks, mark_of, texts
+from hpcsched.scenario.key_path import blocks, marked, texts
 
 
 class Mark:
@@ -45,7 +45,5 @@ def test_texts() -> None:
 
 def test_marks() -> None:
     """Found beside the type or deep within it."""
-    fields = Leaf.model_fields
-    assert isinstance(mark_of(fields["name"], Mark), Mark)
-    assert isinstance(mark_of(fields["deep"], Mark), Mark)
-    assert mark_of(fields["other"], Mark) is None
+    assert list(marked(Leaf, Mark)) == ["name", "deep"]
+    assert isinstance(marked(Leaf, Mark)["deep"], Mark)

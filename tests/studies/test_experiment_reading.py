@@ -11,7 +11,7 @@ from hpcsched.errors import InputError
 from hpcsched.plugins.manager import registry
 from hpcsched.scenario import load_scenario
 from hpcsched.studies import cell as cell_module
-from hpcsched.studies.cell import make_cell, replica_seed
+from hpcsched.studies.cell import make_cells, replica_seed
 from hpcsched.studies.study_files import is_experiment, read_experiment
 from tests.studies.experiment_samples import EXPERIMENT, JOBS, read_sample, write_sample
 
@@ -153,7 +153,7 @@ def test_addresses_differ_where_scenarios_do(variants: list[tuple[int, str]]) ->
     addresses = []
     for seed, name in variants:
         changed = SMALL.model_copy(update={"seed": seed, "name": name})
-        addresses.append(make_cell({}, 1, changed, registry()).address)
+        addresses.append(next(make_cells({}, [name], changed, registry())).address)
     assert len(set(addresses)) == len(set(variants))
     assert [variants.index(variant) for variant in variants] == [
         addresses.index(address) for address in addresses
@@ -166,7 +166,7 @@ def test_solvers_count_where_one_is_used(tmp_path: Path, monkeypatch: pytest.Mon
 
     def again() -> list[str]:
         return [
-            make_cell(cell.labels, cell.replica, cell.scenario, registry()).address
+            next(make_cells(cell.labels, [cell.name], cell.scenario, registry())).address
             for cell in cells
         ]
 
