@@ -23,7 +23,7 @@ from hpcsched.plugins.manager import build_registry
 from hpcsched.plugins.registry import Registry
 from hpcsched.registration import Plugin
 from hpcsched.runs.columns import JOB_COLUMNS, ROUND_COLUMNS
-from hpcsched.scenario.key_path import mark_of
+from hpcsched.scenario.key_path import marked
 from hpcsched.scenario.models import scenario_model
 from hpcsched.scenario.policy_declarations import (
     AccountDeclaration,
@@ -200,7 +200,7 @@ def _rows_of(
 
 
 def _files(model: type[Params]) -> set[str]:
-    return {k for k, field in model.model_fields.items() if mark_of(field, InputFile) is not None}
+    return {*marked(model, InputFile)}
 
 
 def _default(key: str, field: dict[str, Any], block: dict[str, Any]) -> str:

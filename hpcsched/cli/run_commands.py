@@ -20,7 +20,7 @@ from hpcsched.scenario.loading import LoadedScenario, read_and_check
 from hpcsched.scenario.models import Scenario
 from hpcsched.scenario.resolved import resolved_values
 from hpcsched.studies.cell import Cell
-from hpcsched.studies.execution import run_in_folder
+from hpcsched.studies.execution import choose_shard, run_in_folder
 from hpcsched.studies.experiment_folder import ExperimentFolder, read_index
 from hpcsched.studies.progress import CellProgress
 from hpcsched.studies.study_files import choose_cells, read_experiment
@@ -202,6 +202,12 @@ def experiment(
         list[str] | None,
         typer.Option(metavar="LABEL", help="Run only the cells with this label; can be repeated."),
     ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="K/N", help="Run the K-th of N parts, beside others; see the documentation."
+        ),
+    ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Run complete cells too, as after a change of code.")
     ] = False,
@@ -218,6 +224,8 @@ def experiment(
     read = read_experiment(file, overrides or (), executor)
     chosen = choose_cells(read, only or ())
     folder = ExperimentFolder(out or Path("runs") / read.name)
+    if shard is not None:
+        chosen, folder = choose_shard(chosen, folder, shard)
     if list_:
         _list(chosen, folder)
         return

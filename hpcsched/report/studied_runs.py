@@ -185,8 +185,8 @@ def _cells(folder: Path, warnings: list[str]) -> dict[Path, Mapping[str, str]]:
     found: dict[Path, Mapping[str, str]] = {}
     try:
         for cell in read_json(path)["cells"]:
-            complete = cell["status"] == "complete"
-            if complete and ((run := folder / cell["run"]) / MANIFEST).is_file():
+            # A run in its place is complete, while the index may be that of the experiment's begin.
+            if ((run := folder / cell["run"]) / MANIFEST).is_file():
                 labels = cell["labels"].items()
                 found[run] = {str(axis): str(label) for axis, label in labels}
             else:

@@ -7,21 +7,13 @@ from hpcsched.paths import FileState, file_state
 from hpcsched.plugin_faults import HOME
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import Scenario
+from hpcsched.scenario.resolved import workload_key
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_batches import JobColumns, RequestNumbers, batches_of, records_of
 from hpcsched.workload.trace_source import TraceAccount, TraceSource, has_dependencies
 
 MOST_JOBS = 2**17
 """Largest workload that is kept, in jobs: about 40 MB. Longer ones are read for each run."""
-
-_DECIDES = {"dispatcher", "objective", "predictor", "correction"}
-_WITHOUT = _DECIDES | {"name", "description", "metrics", "observers"}
-"""Keys of a scenario that its jobs do not depend on."""
-
-
-def workload_key(scenario: Scenario) -> str:
-    """Return a text that is equal for scenarios with the same jobs, as long as files stay."""
-    return scenario.model_dump_json(exclude=_WITHOUT)
 
 
 class KeptSource:

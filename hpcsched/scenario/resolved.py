@@ -34,6 +34,16 @@ def with_value(text: str, key: str, value: Any) -> str:
     return re.sub(rf"^{key}: .*\n", lambda _: line, text, count=1, flags=re.MULTILINE)
 
 
+_DECIDES = {"dispatcher", "objective", "predictor", "correction"}
+_WITHOUT = _DECIDES | {"name", "description", "metrics", "observers"}
+"""Keys of a scenario that its jobs do not depend on."""
+
+
+def workload_key(scenario: Scenario) -> str:
+    """Return a text that is equal for scenarios with the same jobs, as long as files stay."""
+    return scenario.model_dump_json(exclude=_WITHOUT)
+
+
 _SURE = 90
 """Length of a line, in characters, below which no writer folds one at 100."""
 

@@ -24,7 +24,6 @@ from hpcsched.paths import FileState, file_state
 from hpcsched.plugins import manager
 from hpcsched.plugins.registry import Registry
 from hpcsched.runs.assembly import assemble
-from hpcsched.runs.kept_workload import workload_key
 from hpcsched.runs.manifest import FORMAT, content_sha256, package_versions, sha256
 from hpcsched.scenario.choices import Choice
 from hpcsched.scenario.document import (
@@ -47,7 +46,7 @@ from hpcsched.scenario.key_path import (
 )
 from hpcsched.scenario.loading import LoadedScenario, check_document, validate
 from hpcsched.scenario.models import Scenario
-from hpcsched.scenario.resolved import resolved_yaml, with_value
+from hpcsched.scenario.resolved import resolved_yaml, with_value, workload_key
 from hpcsched.scenario.review import Check, missing_inputs, other_format
 from hpcsched.studies.executors.executor import TaskFile
 

@@ -1,15 +1,15 @@
 """Execution of the cells of an experiment in its folder; complete runs are kept."""
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
 from typing import Any, Literal
 
-from hpcsched.errors import HpcschedError, InputError, PluginError
+from hpcsched.errors import Finding, HpcschedError, InputError, PluginError
 from hpcsched.plugin_faults import FAULTS, is_third_party, named, raised, remember
 from hpcsched.plugins import manager
 from hpcsched.plugins.plugin_checks import check_product
@@ -23,6 +23,7 @@ from hpcsched.studies.cell import Cell
 from hpcsched.studies.executors.executor import LOG, RUN, Ended, Executor, Task, result_fault
 from hpcsched.studies.experiment_folder import (
     FORMAT,
+    CellOutcome,
     CellStatus,
     ExperimentFolder,
     ExperimentStatus,
@@ -37,9 +38,6 @@ from hpcsched.studies.study_files import Experiment, choose_cells, read_experime
 PROGRAM = "hpcsched.studies.one_cell"
 
 Status = Literal["done", "kept", "failed"]
-
-INTERVAL = 1.0
-"""Real seconds between two writes of the index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +145,7 @@ def _settle(ended: Ended, cell: Cell, folder: ExperimentFolder) -> Outcome:
 
 
 class IndexWriter:
-    """Writer that keeps the index of a running experiment current.
+    """Writer of an experiment's index, at its begin and end, and of a line for each outcome.
 
     Cells that are not chosen this time keep their runs, and their earlier failures.
     """
@@ -157,35 +155,33 @@ class IndexWriter:
     ) -> None:
         self._experiment = experiment
         self._folder = folder
-        self._statuses: dict[str, tuple[CellStatus, str]] = {}
-        self._due = 0.0
-        failed: dict[str, str] = {}
+        self._outcomes: dict[str, CellOutcome] = {}
+        failed: dict[str, CellOutcome] = {}
         with suppress(InputError):  # there is no index yet, or it is damaged and written anew
-            earlier = read_index(folder.path).cells
-            failed = {one.address: one.message for one in earlier if one.status == "failed"}
+            for one in read_index(folder.path).cells:
+                if one.status == "failed":
+                    failed[one.address] = CellOutcome(one.address, one.status, one.message)
         run = {cell.address for cell in chosen}
         for cell in experiment.cells:
             if cell.address in run:
                 continue
             if folder.run_of(cell) is not None:
-                self._statuses[cell.address] = ("complete", "")
+                self._outcomes[cell.address] = CellOutcome(cell.address, "complete", "")
             elif cell.address in failed:
-                self._statuses[cell.address] = ("failed", failed[cell.address])
+                self._outcomes[cell.address] = failed[cell.address]
+        self.write()
 
     def note(self, outcome: Outcome) -> None:
-        """Add an outcome, and write the index at intervals."""
+        """Add an outcome: a line of its own, since an index of 100,000 cells has 40 MB."""
         status: CellStatus = "failed" if outcome.status == "failed" else "complete"
-        self._statuses[outcome.cell.address] = (status, outcome.message)
-        # An index of 100,000 cells takes its time to write, and cells may end many times a second.
-        if monotonic() >= self._due:
-            self.write()
-            self._due = monotonic() + INTERVAL
+        ended = CellOutcome(outcome.cell.address, status, outcome.message)
+        self._outcomes[ended.address] = ended
+        self._folder.append_outcome(ended)
 
     def write(self) -> None:
-        """Write the index."""
+        """Write the index, which makes the lines of single outcomes superfluous."""
         cells = []
         for cell in self._experiment.cells:
-            status, message = self._statuses.get(cell.address, ("waiting", ""))
             # Relative paths, so that a folder can be moved or copied to another machine.
             indexed = IndexedCell(
                 name=cell.name,
@@ -194,15 +190,13 @@ class IndexWriter:
                 seed=cell.seed,
                 address=cell.address,
                 run=f"runs/{cell.address}",
-                status=status,
-                message=message,
-                log=f"logs/{cell.address}.log" if status == "failed" else None,
             )
-            cells.append(indexed)
+            cells.append(indexed.after(self._outcomes.get(cell.address)))
         labels = {axis.name: list(axis.labels) for axis in self._experiment.axes}
         name = self._experiment.name
         index = Index(format=FORMAT, experiment=name, axes=labels, cells=cells)
         write_json(self._folder.index, index.model_dump(mode="json"))
+        self._folder.outcomes.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)
@@ -247,6 +241,7 @@ def run_experiment(
     *,
     overrides: Sequence[str] = (),
     only: Sequence[str] = (),
+    shard: str | None = None,
     executor: str | None = None,
     jobs: int | None = None,
     again: bool = False,
@@ -261,6 +256,9 @@ def run_experiment(
         Settings of every cell, such as `seed=7`.
     only
         Labels of the cells to run; all by default.
+    shard
+        A part of these cells, `"2/8"` for the second of eight, with a folder of its own within
+        `out`; without it, the complete runs of such folders are taken over first.
 
     Returns
     -------
@@ -282,8 +280,25 @@ def run_experiment(
     read = read_experiment(file, overrides, executor)
     folder = ExperimentFolder(Path(out or Path("runs") / read.name))
     chosen = choose_cells(read, only)
+    if shard is not None:
+        chosen, folder = choose_shard(chosen, folder, shard)
     run_in_folder(read, chosen, folder, jobs, again=again)
     return ExperimentResult(folder.path, tuple(chosen))
+
+
+def choose_shard(
+    cells: Sequence[Cell], folder: ExperimentFolder, shard: str
+) -> tuple[Sequence[Cell], ExperimentFolder]:
+    """Return every N-th cell, from the K-th on, and the folder for them, for the shard `K/N`."""
+    match = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", shard)
+    number, of = map(int, match.groups()) if match else (1, 0)
+    if number > of:
+        message = f"expected K/N, the K-th of N parts (2/8), found {shard!r}"
+        raise InputError(Finding("bad-value", message, key="shard"))
+    if of > len(cells):
+        message = f"expected at most a part for each of the {len(cells)} cells, found {of} parts"
+        raise InputError(Finding("bad-value", message, key="shard"))
+    return cells[number - 1 :: of], folder.shard(number, of)
 
 
 def run_in_folder(
@@ -298,6 +313,7 @@ def run_in_folder(
     """Run cells of an experiment, and keep the index of its folder; return how many failed."""
     failed = 0
     with folder.locked():
+        folder.take_shards(chosen)
         index = IndexWriter(read, folder, chosen)
         runner = build_executor(read.executor, manager.registry(), folder.path)
         try:

@@ -1,13 +1,14 @@
 """Folder of an experiment: runs by address, a lock, the index of the cells, and their status."""
 
+import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
     from hpcsched.studies.cell import Cell
 
 INDEX = "experiment.json"
+OUTCOMES = "outcomes.jsonl"
 _RUNS = "runs"
 _LOGS = "logs"
 _UNFINISHED = "unfinished"
+_SHARDS = "shards"
 
 
 class ExperimentFolder:
@@ -38,6 +41,7 @@ class ExperimentFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.index = path / INDEX
+        self.outcomes = path / OUTCOMES
         self.unfinished = path / _UNFINISHED
 
     def place(self, cell: "Cell") -> Path:
@@ -51,6 +55,30 @@ class ExperimentFolder:
     def run_of(self, cell: "Cell") -> RunDirectory | None:
         """Return the run of a cell if it is complete, else None."""
         return complete_run(self.place(cell), cell.text)
+
+    def append_outcome(self, outcome: "CellOutcome") -> None:
+        """Add a line to the outcomes since the index was written."""
+        with self.outcomes.open("a", encoding="utf-8") as file:
+            file.write(f"{json.dumps(outcome)}\n")
+
+    def shard(self, number: int, of: int) -> "ExperimentFolder":
+        """Return the folder of a part of the cells, for a process of its own."""
+        return ExperimentFolder(self.path / _SHARDS / f"{number}-of-{of}")
+
+    def take_shards(self, cells: Sequence["Cell"]) -> None:
+        """Move the complete runs of cells from the folders of shards to their places here.
+
+        Raises InputError if another process works on a shard.
+        """
+        by_address = {cell.address: cell for cell in cells}
+        for path in sorted(self.path.glob(f"{_SHARDS}/*/")):
+            shard = ExperimentFolder(path)
+            with shard.locked():
+                for place in sorted((path / _RUNS).iterdir()):
+                    cell = by_address.get(place.name)
+                    if cell and self.run_of(cell) is None and shard.run_of(cell) is not None:
+                        shutil.rmtree(self.place(cell), ignore_errors=True)
+                        place.replace(self.place(cell))
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -133,9 +161,24 @@ class IndexedCell(BaseModel):
     seed: int
     address: str
     run: str
+    status: CellStatus = "waiting"
+    message: str = ""
+    log: str | None = None
+
+    def after(self, outcome: "CellOutcome | None") -> "IndexedCell":
+        """Return the cell after an outcome, if there is one."""
+        if outcome is None:
+            return self
+        log = f"{_LOGS}/{self.address}.log" if outcome.status == "failed" else None
+        return self.model_copy(update={**outcome._asdict(), "log": log})
+
+
+class CellOutcome(NamedTuple):
+    """How a cell has ended: a line of `outcomes.jsonl` until the index is written again."""
+
+    address: str
     status: CellStatus
     message: str
-    log: str | None
 
 
 class Index(BaseModel):
@@ -154,7 +197,23 @@ def read_index(folder: Path) -> Index:
     path = folder / INDEX
     if not path.is_file():
         raise file_error("not-an-experiment", folder, f"it has no {INDEX}")
-    return read_model(path, Index, FORMAT)
+    index = read_model(path, Index, FORMAT)
+    later = {one.address: one for one in _outcomes(folder / OUTCOMES)}
+    cells = [cell.after(later.get(cell.address)) for cell in index.cells]
+    return index.model_copy(update={"cells": cells})
+
+
+def _outcomes(path: Path) -> Iterator[CellOutcome]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    except FileNotFoundError:
+        return
+    try:
+        for line in lines:
+            if line.endswith("\n"):  # a process that was killed may leave half a line
+                yield CellOutcome(*json.loads(line))
+    except (TypeError, ValueError) as error:
+        raise file_error("damaged-file", path, f"it is damaged: {error}") from error
 
 
 @dataclass(frozen=True)

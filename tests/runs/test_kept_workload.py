@@ -11,8 +11,9 @@ import pytest
 from hpcsched.errors import InputError
 from hpcsched.runs import kept_workload
 from hpcsched.runs.assembly import assemble
-from hpcsched.runs.kept_workload import keep_workload, kept_source, workload_key
+from hpcsched.runs.kept_workload import keep_workload, kept_source
 from hpcsched.scenario import Scenario, load_scenario
+from hpcsched.scenario.resolved import workload_key
 from hpcsched.workload.job_batches import batches_of
 from hpcsched.workload.trace_source import TraceSource
 

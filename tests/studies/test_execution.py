@@ -261,3 +261,76 @@ def test_an_experiment(
         assert lines[0].endswith("easy_9 (seed 7)")
         assert main([*command, "--only", "easy"]) == 0
         assert "warning" not in capsys.readouterr().err
+
+
+def run_shards(experiment: Path, out: Path, of: int) -> None:
+    """Run all parts of an experiment, one after another."""
+    for number in range(1, of + 1):
+        result = run_experiment(experiment, out, shard=f"{number}/{of}")
+        assert result.folder == out / "shards" / f"{number}-of-{of}"
+
+
+@pytest.mark.parametrize("of", [2, 3])
+def test_shards_give_what_the_whole_gives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of: int
+) -> None:
+    """Their runs are taken over, none is run again, and figures and index are the same bytes."""
+    run_cells_here(monkeypatch)
+    file = write_sample(tmp_path)
+    read = read_experiment(file)
+    whole = ExperimentFolder(tmp_path / "whole")
+    run_experiment(file, whole.path)
+    parts = ExperimentFolder(tmp_path / "parts")
+    run_shards(file, parts.path, of)
+    assert parts.run_of(read.cells[0]) is None
+    found: list[Outcome] = []
+    run_in_folder(read, read.cells, parts, ended=found.append)
+    assert [outcome.status for outcome in found] == ["kept"] * 4
+    for cell in read.cells:
+        for name in ("summary.json", "jobs.parquet", "scenario.yaml"):
+            expected = (whole.place(cell) / name).read_bytes()
+            assert (parts.place(cell) / name).read_bytes() == expected
+    assert parts.index.read_bytes() == whole.index.read_bytes()
+
+
+def test_shards_that_are_none(tmp_path: Path) -> None:
+    """More parts than cells, a part beyond the last, and what is no part at all."""
+    file = write_sample(tmp_path)
+    for given, message in (
+        ("3/2", "expected K/N, the K-th of N parts"),
+        ("0/2", "found '0/2'"),
+        ("two", "found 'two'"),
+        ("1/5", "expected at most a part for each of the 4 cells, found 5 parts"),
+    ):
+        with pytest.raises(InputError, match=message):
+            run_experiment(file, tmp_path / "out", shard=given)
+
+
+def test_a_shard_that_is_still_worked_on(tmp_path: Path) -> None:
+    """Its runs are left to it, and the user is told which folder it is."""
+    file = write_sample(tmp_path)
+    folder = ExperimentFolder(tmp_path / "out")
+    with folder.shard(1, 2).locked(), pytest.raises(InputError, match=r"1-of-2.*worked on by"):
+        run_experiment(file, folder.path)
+
+
+def test_outcomes_since_the_index(tmp_path: Path, out: Path) -> None:
+    """A killed process leaves lines of what had ended, the last maybe half written."""
+    experiment = read_sample(tmp_path)
+    folder = ExperimentFolder(out)
+    with folder.locked():
+        index = IndexWriter(experiment, folder, experiment.cells)
+        for outcome in run_cells(experiment.cells[:2], folder, HereAndNow()):
+            index.note(outcome)
+    first, *_ = experiment.cells
+    with folder.outcomes.open("a") as file:
+        file.write(f'["{first.address}", "failed", "no room"]\n["{first.address[:9]}')
+    found = read_index(out).cells
+    assert [cell.status for cell in found] == ["failed", "complete", "waiting", "waiting"]
+    assert (found[0].message, found[0].log) == ("no room", f"logs/{first.address}.log")
+    outcomes(experiment, out)
+    assert not folder.outcomes.exists()
+    assert [cell.status for cell in read_index(out).cells] == ["complete"] * 4
+    folder.outcomes.write_text("nothing\n")
+    with pytest.raises(InputError, match=r"outcomes\.jsonl: error: it is damaged"):
+        read_index(out)
