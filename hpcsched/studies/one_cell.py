@@ -19,6 +19,8 @@ from hpcsched.runs.assembly import assemble
 from hpcsched.runs.kept_workload import kept_source
 from hpcsched.runs.runner import replay_into_folder
 
+_WATCHER = "end of standard input"
+
 AGAIN = 20.0
 """Seconds after which to interrupt again: an interrupt can be lost while modules load."""
 
@@ -27,7 +29,8 @@ def main(arguments: Sequence[str]) -> int:
     """Run a cell; return 0, 1 for a failure with a message, or 130 for an interrupt."""
     scenario, out, *overrides = arguments
     # A daemon: the wait for the end of the pipe must not keep a run that is done.
-    threading.Thread(target=_stop_with_starter, daemon=True).start()
+    if all(thread.name != _WATCHER for thread in threading.enumerate()):
+        threading.Thread(target=_stop_with_starter, name=_WATCHER, daemon=True).start()
     try:
         _replay(hpcsched.load_scenario(scenario, overrides), Path(out))
     except KeyboardInterrupt:

@@ -91,3 +91,38 @@ def test_a_program_ends_as_one_of_its_own(
         assert server.carry_out(name, "", attempt, never) == why
         assert log is None or (attempt / "log").read_text() == log
     server.close()
+
+
+TELLS_PROCESS = """
+import os, pathlib, sys
+from hpcsched.runs.manifest import start_manifest
+out = pathlib.Path(sys.argv[2])
+out.mkdir()
+if "{left}" in os.environ:
+    os.abort()
+os.environ["LEFT"] = "by a task"
+start_manifest(out, scenario="x", seed=0, trace_files=(), plugins={{"{plugin}": "1"}})
+print(os.getpid())
+"""
+"""A program that tells its process, and ends badly where an earlier task has left something."""
+
+
+@pytest.mark.parametrize(
+    ("left", "plugin", "processes"),
+    [("NOTHING", "hpcsched", 1), ("LEFT", "hpcsched", 3), ("NOTHING", "mine", 3)],
+    ids=["one for all", "a new one after a crash", "one each beside plugins of others"],
+)
+def test_processes(
+    left: str, plugin: str, processes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tasks share one, unless they could disturb each other."""
+    text = TELLS_PROCESS.format(left=left, plugin=plugin)
+    name, server = program(tmp_path, text, monkeypatch), ForkServer()
+    logs = []
+    for number in ("1", "2", "3"):
+        attempt = tmp_path / number
+        attempt.mkdir()
+        assert server.carry_out(name, "", attempt, never) == ""
+        logs.append((attempt / "log").read_text())
+    server.close()
+    assert len(set(logs)) == processes
