@@ -605,7 +605,7 @@ class State:
         Return whether outages, Python, limits, or its begin time hold a job back.
         """
 
-    def places(self, row: int) -> list[tuple[int, int]]:
+    def places(self, row: int) -> list[tuple[int, int, int]]:
         """Return a job's nodes with units, where it is placed node by node."""
 
     @property
@@ -694,14 +694,15 @@ class State:
             Rows in the order behind the head job; empty: the same order.
         """
 
-    def fill_nodes(self, shapes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], place_count: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], nodes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], available: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+    def fill_nodes(self, shapes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], place_count: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], nodes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], devices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], available: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
         """
         Set the shapes of all jobs, and the places of running ones.
 
         Parameters
         ----------
         place_count
-            Number of nodes of each running job, `[K]`; `nodes` and `units` follow one after another.
+            Number of places of each running job, `[K]`; `nodes`, `units` and `devices` follow one after
+            another.
         available
             Free amounts, `[R, N]`.
         """
@@ -711,7 +712,7 @@ class State:
         Set the draws of all jobs that do not depend on their nodes, `[Q + K, P]`.
         """
 
-    def set_places(self, row: int, places: Sequence[tuple[int, int]]) -> None:
+    def set_places(self, row: int, places: Sequence[tuple[int, int, int]]) -> None:
         """Note the nodes reserved for a job."""
 
     def decide(self, allocator: object | None, explains: bool) -> None:
@@ -794,14 +795,14 @@ class State:
             Real time after which the loop pauses between two instants. The next call goes on there.
         """
 
-    def answer(self, *, rows: Sequence[int], places: Sequence[Sequence[tuple[int, int]]], backfilled: Sequence[bool], dismissed: Sequence[int], call_again: int, seconds: float) -> None:
+    def answer(self, *, rows: Sequence[int], places: Sequence[Sequence[tuple[int, int, int]]], backfilled: Sequence[bool], dismissed: Sequence[int], call_again: int, seconds: float) -> None:
         """
         Give the decision of a round.
 
         Parameters
         ----------
         rows, places, backfilled
-            Jobs to start, their nodes with units, and whether one ahead of them waits on.
+            Jobs to start, their nodes with units and devices, and whether one ahead of them waits on.
         dismissed
             Rows of rejected jobs.
         seconds

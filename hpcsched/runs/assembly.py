@@ -112,15 +112,17 @@ class Assembly:
         return any(isinstance(one, ScoreAllocator) for one in self.allocators)
 
     def _check_devices(self) -> None:
-        """Check that the core decides, if need be; observers of others are looked at by a run."""
+        """Check what does not go with devices or scores; a run looks at observers of others."""
         from hpcsched.simulation.replay_choices import (  # noqa: PLC0415 (see `preemption`)
             check_devices,
             dispatcher_obstacles,
         )
 
-        why = dispatcher_obstacles(self.dispatcher, self.scenario.dispatcher.plugin_name)
-        chosen = [choice.plugin_name for choice in self.scenario.observers]
-        why += [f"the observer {name}" for name in chosen if name in _ASK_PYTHON]
+        why: list[str] = []
+        if self.scores_nodes:
+            why = dispatcher_obstacles(self.dispatcher, self.scenario.dispatcher.plugin_name)
+            chosen = [choice.plugin_name for choice in self.scenario.observers]
+            why += [f"the observer {name}" for name in chosen if name in _ASK_PYTHON]
         why += ["planning off-line"] if self.scenario.simulation.mode == "offline" else []
         why += ["a real cluster"] if self.scenario.live is not None else []
         check_devices(why)

@@ -351,7 +351,7 @@ class ReplayLoop:
         self._parts = parts_of(assembly, observers)._replace(givers=givers)
         parts, folder, system = self._parts, assembly.folder, assembly.system
         self._in_python = obstacles_of_run(assembly, parts)
-        if assembly.system.devices is not None or assembly.scores_nodes:
+        if assembly.scores_nodes:
             check_devices(self._in_python)
         self._usages = [one for one in parts.observers if isinstance(one, ProcessUsage)]
         self._replay = self._replay_of(parts)

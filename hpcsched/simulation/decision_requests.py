@@ -228,14 +228,17 @@ class DecisionRequests:
         allocations = {start.job_id: start.allocation for start in decision.starts}
         self._events.decided(decision, allocations)
         row_of, again = self._events.rows, decision.call_again_at
-        state.answer(
-            rows=[row_of[start.job_id] for start in decision.starts],
-            places=[list(zip(*where, strict=True)) for where in allocations.values()],
-            backfilled=[start.job_id in passed for start in decision.starts],
-            dismissed=[row_of[job_id] for job_id in decision.rejected],
-            call_again=NEVER if again is None else again,
-            seconds=seconds,
-        )
+        try:
+            state.answer(
+                rows=[row_of[start.job_id] for start in decision.starts],
+                places=[where.places for where in allocations.values()],
+                backfilled=[start.job_id in passed for start in decision.starts],
+                dismissed=[row_of[job_id] for job_id in decision.rejected],
+                call_again=NEVER if again is None else again,
+                seconds=seconds,
+            )
+        except ValueError as error:  # only devices are not checked before
+            raise decision_fault(self._parts, state.round + 1, str(error)) from None
 
 
 def decision_fault(parts: Parts, number: int, what: str) -> DecisionError:

@@ -263,23 +263,18 @@ def dispatcher_obstacles(dispatcher: Dispatcher, name: str) -> list[str]:
     return found
 
 
-def check_devices(in_python: Sequence[str]) -> None:
-    """Check that the core decides, in a scenario with devices or with allocators by scores.
+def check_devices(found: Sequence[str]) -> None:
+    """Raise InputError if anything is there that does not know devices, or scores of nodes.
 
     Parameters
     ----------
-    in_python
-        Needs for Python at each event, in words; see `obstacles`.
-
-    Raises
-    ------
-    InputError
-        If it does not.
+    found
+        These, in words; with scores, also needs for Python at each event, as of `obstacles`.
     """
-    if in_python:
+    if found:
         message = (
-            "devices that are told apart, and allocators by scores, need a replay that the core"
-            f" decides; found {', '.join(in_python)}"
+            "devices that are told apart need a replay, and allocators by scores one that the core"
+            f" decides; found {', '.join(found)}"
         )
         raise InputError(Finding("no-devices", message, key="system"))
 

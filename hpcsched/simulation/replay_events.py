@@ -217,10 +217,10 @@ class ReplayEvents:
                     self._holding.submitted(waiting, number, row, now, state)
             elif kind == EventKind.STARTED_JOB:
                 last, part = np.array([value - begin]), slice(begin, value)
-                _, *places, _, _ = by_node(last, nodes[part], units[part], devices[part])
+                _, on, counts, _, bits = by_node(last, nodes[part], units[part], devices[part])
                 begin = value
                 self._present[number] = self._present[number]._replace(backfilled=bool(expected))
-                self._start(now, number, places, state)
+                self._start(now, number, (on, counts, bits), state)
             elif kind == EventKind.LOST_JOB:
                 self._lose(now, number, row, value, elapsed=expected)
             elif kind == EventKind.ENDED_JOB:
@@ -334,8 +334,9 @@ class ReplayEvents:
         waiting = self._present[number].waiting
         self._pass_over(waiting.job_id, now, state)
         allocation = self._decided.pop(waiting.job_id, None)
-        if allocation is None:
-            allocation = NodeAllocation(*(tuple(column.tolist()) for column in places))
+        nodes, units, devices = (tuple(column.tolist()) for column in places)
+        if allocation is None or devices:
+            allocation = NodeAllocation(nodes, units).with_devices(devices)
         running = RunningJob(
             now + waiting.predicted_run_time,
             waiting.job_id,

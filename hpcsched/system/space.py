@@ -1,8 +1,9 @@
 """Allocations of nodes to jobs, free resources of nodes, and draws from shared resources."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from itertools import chain, repeat
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -23,7 +24,35 @@ class NodeAllocation(_Listed):
         Node numbers, ascending, `[K]`.
     units
         Number of units on each of them, at least 1, `[K]`.
+    devices
+        Parts of devices that each unit takes, as bits, in the order of nodes; empty where they are
+        not known, or there are none.
     """
+
+    devices: tuple[int, ...] = ()
+
+    @classmethod
+    def of_places(cls, places: Sequence[tuple[int, int, int]]) -> Self:
+        """Return the allocation of `places`, in which a node may follow itself."""
+        units: dict[int, int] = {}
+        for node, count, _ in places:
+            units[node] = units.get(node, 0) + count
+        allocation = cls(tuple(units), tuple(units.values()))
+        return allocation.with_devices(devices for _, _, devices in places if devices)
+
+    def with_devices(self, devices: Iterable[int]) -> Self:
+        """Return the same allocation with these devices."""
+        allocation = type(self)(*self)
+        allocation.devices = tuple(devices)
+        return allocation
+
+    @cached_property
+    def places(self) -> list[tuple[int, int, int]]:
+        """Nodes, units on each, and devices of a unit; units with devices stand one by one."""
+        if not self.devices:
+            return [(node, count, 0) for node, count in zip(*self, strict=True)]
+        nodes = chain.from_iterable(map(repeat, *self))
+        return [(node, 1, devices) for node, devices in zip(nodes, self.devices, strict=True)]
 
     @cached_property
     def arrays(self) -> tuple[IntArray, IntArray]:

@@ -3,11 +3,14 @@
 from fractions import Fraction
 from itertools import permutations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hpcsched._core import DeviceRequest
+from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.rules.allocators import BestFit, FirstFit
+from hpcsched.dispatching.rules.core_calls import ProblemState
 from hpcsched.dispatching.rules.device_allocators import (
     DotProduct,
     FragmentationGradientDescent,
@@ -16,10 +19,11 @@ from hpcsched.dispatching.rules.device_allocators import (
     GpuPacking,
     RandomNode,
 )
+from hpcsched.errors import DecisionError
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.replay_admission import admitted
-from hpcsched.system.space import units_on_idle
+from hpcsched.system.space import NodeAllocation, units_on_idle
 from hpcsched.system.system import Devices, NodeGroup, Request, System
 from hpcsched.workload.job_batches import RequestNumbers, columns_of
 from tests.builders import lists, parts, traced
@@ -57,8 +61,8 @@ def cases(draw):
     return sizes, [Unit(k, *job) for k, job in enumerate(jobs, 1)]
 
 
-def outcome(system, jobs, rule):
-    """Replay jobs in the core; return start, and node and devices of each unit, of each job."""
+def outcome(system, jobs, rule, *, in_python=False):
+    """Replay jobs; return start, and node and devices of each unit, of each job."""
     given_jobs = [
         traced(
             one.number,
@@ -71,7 +75,7 @@ def outcome(system, jobs, rule):
         for one in jobs
     ]
     given_parts = parts(system, rule, predictor=RequestedTime())
-    loop = EventLoop(given_parts, places=True)
+    loop = EventLoop(given_parts, places=True, in_python=in_python)
     found = {}
     for left, *_ in loop.run(admitted(columns_of(given_jobs, RequestNumbers(), 3), given_parts)):
         place = device = 0
@@ -136,6 +140,46 @@ def test_no_rule_takes_a_device_twice(case, rule, allocator):
         key = node, device
         held[key] = held.get(key, 0) + sign * amount
         assert held[key] <= (sizes[node][0] if device is None else SHARES)
+
+
+@settings(max_examples=400, deadline=None)
+@given(cases(), st.sampled_from(sorted(RULES)), st.sampled_from([FirstFit, BestFit]))
+def test_rounds_that_python_asks_for_give_the_same(case, rule, allocator):
+    """A rule decides alike where it is asked round by round, as `hyper` and reasons have it."""
+    sizes, jobs = case
+    found = []
+    for in_python in (False, True):
+        dispatcher = RULES[rule]()
+        dispatcher.allocator = allocator()
+        options = dispatcher.options
+        dispatcher._filled = ProblemState(dispatcher.rule, dispatcher.allocator, **options)
+        found.append(outcome(system_of(sizes), jobs, dispatcher, in_python=in_python))
+    assert found[0] == found[1]
+
+
+class OneByOne:
+    """Dispatcher in Python that starts all jobs on the first node, as if GPUs were a number."""
+
+    plans_past_outages = False
+
+    def dispatch(self, problem):
+        """Return the starts of all jobs for which there are shares."""
+        free, starts = int(problem.free_amounts[1, 0]), []
+        for job in problem.queue:
+            if job.unit_request[1] <= free:
+                free -= job.unit_request[1]
+                starts.append(Start(job.job_id, NodeAllocation((0,), (1,))))
+        return Decision(tuple(starts))
+
+
+def test_a_start_without_a_device_is_a_fault_of_its_dispatcher():
+    """Two GPUs have 0.8 free beside two jobs of 0.6, but no third one has room for itself."""
+    jobs = [Unit(k, 0, 10, 1, 1, 600) for k in range(1, 4)]
+    with pytest.raises(DecisionError, match="round 1: job 3: node 0 has no device that is free"):
+        outcome(system_of([(9, 2)]), jobs, OneByOne(), in_python=True)
+    jobs = [*jobs[:2], Unit(3, 0, 10, 1, 1, 400)]
+    found = outcome(system_of([(9, 2)]), jobs, OneByOne(), in_python=True)
+    assert found == {1: (0, [(0, [0])]), 2: (0, [(0, [1])]), 3: (0, [(0, [0])])}
 
 
 @given(

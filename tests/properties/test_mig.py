@@ -55,10 +55,10 @@ def cases(draw):
     return sizes, [Unit(k, *job) for k, job in enumerate(jobs, 1)]
 
 
-def in_core(sizes, jobs, rule):
-    """Replay jobs in the core, as `outcome` of shares does."""
+def replayed(sizes, jobs, rule, **how):
+    """Replay jobs, as `outcome` of shares does."""
     given_jobs = [job._replace(amount=amount_of(job.amount)) for job in jobs]
-    return outcome(system_of(sizes), given_jobs, rule)
+    return outcome(system_of(sizes), given_jobs, rule, **how)
 
 
 @settings(max_examples=600, deadline=None)
@@ -66,7 +66,10 @@ def in_core(sizes, jobs, rule):
 def test_the_core_gives_slices_as_a_naive_replay_does(case):
     """Starts, nodes and slices are the same."""
     sizes, jobs = case
-    assert in_core(sizes, jobs, lists(option="greedy")) == replay(sizes, jobs, SlicedNode)
+    expected = replay(sizes, jobs, SlicedNode)
+    for in_python in (False, True):
+        found = replayed(sizes, jobs, lists(option="greedy"), in_python=in_python)
+        assert found == expected
 
 
 @settings(max_examples=400, deadline=None)
@@ -76,7 +79,7 @@ def test_every_layout_is_one_that_the_vendor_allows(case, rule, allocator):
     sizes, jobs = case
     dispatcher = RULES[rule]()
     dispatcher.allocator = allocator()
-    found = in_core(sizes, jobs, dispatcher)
+    found = replayed(sizes, jobs, dispatcher)
     assert found.keys() == {job.number for job in jobs}
     changes = []
     for job in jobs:

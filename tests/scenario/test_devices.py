@@ -2,8 +2,10 @@
 
 import pytest
 
+from hpcsched.audit.auditing import audit_directory
 from hpcsched.errors import InputError
 from hpcsched.runs.assembly import assemble
+from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 
 SCENARIO = """\
@@ -15,6 +17,7 @@ system:
 trace: {source: swf, path: jobs.swf}
 dispatcher: easy
 """
+TABLE = "{source: table, path: jobs.csv, requests: {core: cores, gpu: gpus}}"
 
 
 def load(folder, old="", new=""):
@@ -76,21 +79,59 @@ def test_slices_of_two_kinds(tmp_path):
         load(tmp_path, "resources: {core: 4}}", f"resources: {new}")
 
 
+def write_jobs(folder, asked):
+    """Write a table of jobs that ask for these devices in turn."""
+    lines = ["submit_time,run_time,requested_time,units,cores,gpus"]
+    lines += [
+        f"{k},{5 + k % 7},{9 + k % 5},{1 + k % 2},1,{asked[k * k % len(asked)]}" for k in range(40)
+    ]
+    (folder / "jobs.csv").write_text("\n".join(lines) + "\n")
+
+
 @pytest.mark.parametrize(
-    ("changes", "found"),
+    "changes",
     [
-        (["dispatcher=hyper"], "the dispatcher hyper"),
-        (["observers=[reasons]"], "the observer reasons"),
-        (["observers=[cpu-memory]"], "the observer cpu-memory"),
-        (
-            ["dispatcher=order-search", "predictor=actual", "simulation={mode: offline}"],
-            "planning off-line",
-        ),
+        ["dispatcher={name: hyper, least_jobs: 5}", "observers=[reasons, cpu-memory]"],
+        ["dispatcher=conservative", "observers=[reasons]"],
+        ["dispatcher=order-search", "observers=[reasons]"],
+        ["dispatcher=pcp4", "observers=[reasons]"],
+        ["dispatcher=joint-now"],
+        ["dispatcher=cp"],
     ],
 )
-@pytest.mark.parametrize("of", ["devices", "scores"])
-def test_what_python_decides_is_refused(tmp_path, changes, found, of):
-    """Devices, and allocators by scores, are the core's alone: a scenario is refused beforehand."""
+@pytest.mark.parametrize("of", ["shares", "mig"])
+def test_dispatchers_in_python_keep_to_devices(tmp_path, changes, of):
+    """All jobs run, and the audit finds no device or slice taken twice."""
+    load(tmp_path)
+    asked = ["0.3", "0.7", "0", "2", "0.5", "1"]
+    text = SCENARIO.replace("{source: swf, path: jobs.swf}", TABLE)
+    if of == "mig":
+        asked = ["1g.5gb", "3g.20gb", "0", "2", "1g.10gb", "4g.20gb", "2g.10gb"]
+        text = text.replace("model: A", "profile: a100-40gb")
+    write_jobs(tmp_path, asked)
+    path = tmp_path / "scenario.yaml"
+    path.write_text(text)
+    done = run(load_scenario(path, changes), tmp_path / "run")
+    report = audit_directory(done.directory)
+    assert report.ok, "\n".join(report.lines())
+    assert set(done.directory.jobs.read("state")["state"].to_pylist()) == {"completed"}
+
+
+OFFLINE = ["dispatcher=order-search", "predictor=actual", "simulation={mode: offline}"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "found", "of"),
+    [
+        (["dispatcher=hyper"], "the dispatcher hyper", "scores"),
+        (["observers=[reasons]"], "the observer reasons", "scores"),
+        (["observers=[cpu-memory]"], "the observer cpu-memory", "scores"),
+        (OFFLINE, "planning off-line", "scores"),
+        (OFFLINE, "planning off-line", "devices"),
+    ],
+)
+def test_what_does_not_know_devices_or_scores_is_refused(tmp_path, changes, found, of):
+    """Allocators by scores are the core's alone: a scenario is refused beforehand."""
     path = tmp_path / "scenario.yaml"
     load(tmp_path)
     if of == "scores":

@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <map>
 
 #include "bindings/state_bindings.hpp"
 #include "core/estimated_ends.hpp"
@@ -19,7 +20,6 @@ namespace hpcsched {
 namespace {
 
 using Row = Array<const int64_t>;
-using NodeUnits = std::vector<std::pair<int64_t, int64_t>>;
 
 void make_batch(Batch* self, const Row& number, const Row& submit_time, const Row& run_time,
                 const Row& predicted, const Row& requested_time, const Row& units,
@@ -58,12 +58,41 @@ Pause advance_released(State& state, const Hooks& hooks, double seconds)
     return advance(state, hooks, seconds);
 }
 
-void answer(State& state, const Numbers& rows, const std::vector<NodeUnits>& places,
+/// Return the places of a job with the devices of each unit, and take these from the `left` ones of
+/// nodes: those that are given and free, or else the first choice.
+UnitPlaces with_devices(const State& state, int64_t row, const UnitPlaces& places,
+                        std::map<int64_t, Numbers>& left)
+{
+    const UnitRequest request = state.shapes.request(state.jobs[row].shape);
+    if (request.devices == nullptr || request.exclusive) return places;
+    UnitPlaces found;
+    for (const auto& [node, units, given] : places) {
+        const auto [own, is_new] = left.try_emplace(node);
+        for (int64_t r = state.type_count(); is_new && r < state.column_count(); ++r)
+            own->second.push_back(state.available(r, node));
+        for (int64_t unit = 0; unit < units; ++unit) {
+            if (request.devices->units_that_fit(own->second) == 0)
+                throw nb::value_error(
+                    ("job " + std::to_string(state.jobs[row].number) + ": node " +
+                     std::to_string(node) + " has no device that is free for a unit").c_str());
+            const bool is_known =
+                given != 0 && DeviceRequest::least_of(own->second, given) >= request.devices->amount;
+            const int64_t devices = is_known ? given : request.devices->choose(own->second);
+            request.devices->take(own->second, devices);
+            found.emplace_back(node, 1, devices);
+        }
+    }
+    return found;
+}
+
+void answer(State& state, const Numbers& rows, const std::vector<UnitPlaces>& places,
             const std::vector<bool>& backfilled, const Numbers& dismissed, int64_t call_again,
             double seconds)
 {
+    std::map<int64_t, Numbers> left;
     for (std::size_t k = 0; k < rows.size(); ++k) {
-        state.jobs[rows[k]].cell = add_cells(state, places[k]);
+        state.jobs[rows[k]].cell =
+            add_cells(state, with_devices(state, rows[k], places[k], left));
         state.started[static_cast<int64_t>(k)] = rows[k];
         state.jobs[rows[k]].backfilled = backfilled[k];
     }
@@ -222,7 +251,7 @@ seconds
 Parameters
 ----------
 rows, places, backfilled
-    Jobs to start, their nodes with units, and whether one ahead of them waits on.
+    Jobs to start, their nodes with units and devices, and whether one ahead of them waits on.
 dismissed
     Rows of rejected jobs.
 seconds

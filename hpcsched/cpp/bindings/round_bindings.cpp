@@ -101,10 +101,13 @@ void fill(State& state, int64_t now, const Rows& waiting, const Rows& running, c
 
 /// Write the nodes of running jobs and the free amounts.
 void fill_nodes(State& state, const Row& shapes, const Row& place_count, const Row& nodes,
-                const Row& units, const Rows& available)
+                const Row& units, const Row& devices, const Rows& available)
 {
-    const int64_t queued = state.counters.queued;
-    state.available = Table<int64_t>(matrix_of(available));
+    const int64_t queued = state.counters.queued, types = state.type_count();
+    for (int64_t r = 0; r < state.available.rows(); ++r)
+        for (int64_t node = 0; node < state.node_count(); ++node)
+            state.available(r, node) =
+                r < types ? matrix_of(available)(r, node) : state.node_capacity(node, r);
     state.nodes.are_current = false;
     std::ranges::fill(state.shapes.waiting, 0);
     state.shapes.active.clear();
@@ -121,7 +124,10 @@ void fill_nodes(State& state, const Row& shapes, const Row& place_count, const R
         if (row < queued) continue;
         int64_t previous = none;
         for (int64_t i = 0; i < place_count(k - static_cast<std::size_t>(queued)); ++i, ++place) {
-            const int64_t cell = add_cell(state, nodes(place), units(place));
+            const int64_t cell = add_cell(state, nodes(place), units(place), devices(place));
+            for (int64_t r = types; r < state.available.rows(); ++r)
+                state.available(r, nodes(place)) -= allocated_on_node(
+                    state, nodes(place), {units(place), devices(place)}, r, job.shape);
             (previous == none ? job.cell : state.cells[previous].next) = cell;
             previous = cell;
         }
@@ -198,12 +204,13 @@ behind
     Rows in the order behind the head job; empty: the same order.
 )")
         .def("fill_nodes", &fill_nodes, "shapes"_a, "place_count"_a, "nodes"_a, "units"_a,
-             "available"_a, R"(Set the shapes of all jobs, and the places of running ones.
+             "devices"_a, "available"_a, R"(Set the shapes of all jobs, and the places of running ones.
 
 Parameters
 ----------
 place_count
-    Number of nodes of each running job, `[K]`; `nodes` and `units` follow one after another.
+    Number of places of each running job, `[K]`; `nodes`, `units` and `devices` follow one after
+    another.
 available
     Free amounts, `[R, N]`.
 )")
@@ -211,7 +218,7 @@ available
              "Set the draws of all jobs that do not depend on their nodes, `[Q + K, P]`.")
         .def(
             "set_places",
-            [](State& self, int64_t row, const NodeUnits& places) {
+            [](State& self, int64_t row, const UnitPlaces& places) {
                 self.jobs[row].cell = add_cells(self, places);
             },
             "row"_a, "places"_a, "Note the nodes reserved for a job.")

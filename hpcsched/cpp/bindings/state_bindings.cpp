@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "bindings/job_fields.hpp"
+#include "core/places.hpp"
 
 using namespace nanobind::literals;
 
@@ -368,16 +369,12 @@ void set_jobs(State& state, std::string_view name, const Array<const int64_t>& r
         field_of(state.jobs[rows(k)], name) = values(k);
 }
 
-std::vector<std::pair<int64_t, int64_t>> places(const State& state, int64_t row)
+UnitPlaces places(const State& state, int64_t row)
 {
-    std::vector<std::pair<int64_t, int64_t>> found;
-    for (int64_t cell = state.jobs[row].cell; cell != none; cell = state.cells[cell].next) {
-        // Units with devices have a cell each.
-        if (!found.empty() && found.back().first == state.cells[cell].node)
-            found.back().second += state.cells[cell].units;
-        else
-            found.emplace_back(state.cells[cell].node, state.cells[cell].units);
-    }
+    UnitPlaces found;
+    for (int64_t cell = state.jobs[row].cell; cell != none; cell = state.cells[cell].next)
+        found.emplace_back(state.cells[cell].node, state.cells[cell].units,
+                           state.cells[cell].devices);
     return found;
 }
 

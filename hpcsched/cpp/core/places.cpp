@@ -16,11 +16,11 @@ int64_t add_cell(State& state, int64_t first, int64_t second, int64_t devices)
     return cell;
 }
 
-int64_t add_cells(State& state, const std::vector<std::pair<int64_t, int64_t>>& places)
+int64_t add_cells(State& state, const UnitPlaces& places)
 {
     int64_t first = none, previous = none;
-    for (const auto& [low, high] : places) {
-        const int64_t cell = add_cell(state, low, high);
+    for (const auto& [node, units, devices] : places) {
+        const int64_t cell = add_cell(state, node, units, devices);
         (previous == none ? first : state.cells[previous].next) = cell;
         previous = cell;
     }

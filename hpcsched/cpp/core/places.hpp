@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tuple>
+
 #include "core/state.hpp"
 
 namespace hpcsched {
@@ -9,8 +11,11 @@ namespace hpcsched {
 /// Return a new cell with these numbers and without a successor.
 int64_t add_cell(State& state, int64_t first, int64_t second, int64_t devices = 0);
 
-/// Return the first of new cells that hold pairs of numbers in their order; -1 without any.
-int64_t add_cells(State& state, const std::vector<std::pair<int64_t, int64_t>>& places);
+/// Nodes, units on each, and the devices of a unit, as parts; 0 for none.
+using UnitPlaces = std::vector<std::tuple<int64_t, int64_t, int64_t>>;
+
+/// Return the first of new cells that hold places in their order; -1 without any.
+int64_t add_cells(State& state, const UnitPlaces& places);
 
 /// Free a list of cells.
 void drop_cells(State& state, int64_t first);

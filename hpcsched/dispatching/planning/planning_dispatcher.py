@@ -125,8 +125,9 @@ class PlanningDispatcher:
         if self.strict and improved.executed is None:
             return Decision((), fallback=improved.fallback, solver=improved.solver), None
         executed = improved.executed or begun.best()
-        # A plan that leaves out running jobs that are overdue may have jobs on their nodes.
-        anew = improved.anew or not self.options.overdue
+        # A plan that leaves out running jobs that are overdue may have jobs on their nodes, and one
+        # that counts devices as one amount, on nodes that have no single one for a unit.
+        anew = improved.anew or not self.options.overdue or problem.system.devices is not None
         starts = starts_now(problem, executed, self.allocator, anew=anew)
         return Decision(starts, fallback=improved.fallback, solver=improved.solver), executed
 

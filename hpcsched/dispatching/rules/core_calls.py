@@ -14,7 +14,7 @@ from hpcsched.dispatching.core_state import OwnDraws, RequestShapes, announce, n
 from hpcsched.dispatching.decision import Start
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.dispatching.rules.allocators import kind_in_core, scarce_in
-from hpcsched.dispatching.rules.device_allocators import ScoreAllocator
+from hpcsched.dispatching.rules.device_allocators import NO_SCORES, ScoreAllocator
 from hpcsched.errors import Finding, InputError
 from hpcsched.system.outages import Outage
 from hpcsched.system.space import NodeAllocation
@@ -52,11 +52,10 @@ class ProblemState:
         Raises
         ------
         InputError
-            If nodes have devices, or the allocator scores them: single problems do not tell enough.
+            If the allocator scores nodes: single problems do not tell enough.
         """
-        if system.devices is not None or isinstance(self._allocator, ScoreAllocator):
-            message = "devices that are told apart, and allocators by scores, need a whole replay"
-            raise InputError(Finding("no-devices", message, key="system"))
+        if isinstance(self._allocator, ScoreAllocator):
+            raise InputError(Finding("no-devices", NO_SCORES, key="dispatcher"))
         allocator, scarce = kind_in_core(self._allocator), scarce_in(system, self._allocator)
         choices = Choices(self._rule, allocator=allocator, scarce=scarce, **self._options)
         self.state, self._system = new_state(system, choices), system
@@ -78,6 +77,7 @@ class ProblemState:
             The same jobs in the order behind the head job; None: the same order.
         """
         self.problem, self.order, running = problem, order, problem.running
+        check_known_devices(problem)
         most = 2 * (len(order) + len(running)) + _SPARE
         # States are reused, since making their arrays takes longer than deciding most rounds.
         if problem.system is not self._system or len(self._numbers) > most:
@@ -99,12 +99,15 @@ class ProblemState:
             shapes = self._shapes_of([*requests, *later])
         else:
             shapes = self._shapes_of(requests[:1]).repeat(len(requests))
-        places = [job.allocation for job in running]
+        places = [job.allocation.places for job in running]
+        flat = numbers(chain.from_iterable(chain.from_iterable(places))).reshape(-1, 3).T
+        nodes, units, devices = np.ascontiguousarray(flat)
         self.state.fill_nodes(
             shapes[: len(requests)],
-            numbers([len(place.nodes) for place in places]),
-            numbers(chain.from_iterable(place.nodes for place in places)),
-            numbers(chain.from_iterable(place.units for place in places)),
+            numbers([len(place) for place in places]),
+            nodes,
+            units,
+            devices,
             problem.free_amounts,
         )
         if later:
@@ -151,7 +154,7 @@ class ProblemState:
         for row, job in enumerate(self.order):
             where = places.get(job.job_id)
             if where is not None:
-                self.state.set_places(row, list(zip(*where, strict=True)))
+                self.state.set_places(row, where.places)
 
     def set_jobs(self, name: str, values: Sequence[int]) -> None:
         """Write a number of each queued job."""
@@ -187,7 +190,7 @@ class ProblemState:
 
     def allocation(self, row: int) -> NodeAllocation:
         """Return the nodes of a started job, or those reserved for it."""
-        return NodeAllocation(*zip(*self.state.places(row), strict=True))
+        return NodeAllocation.of_places(self.state.places(row))
 
     @property
     def asked(self) -> "ProblemState | None":
@@ -211,6 +214,20 @@ class ProblemState:
         placed = np.zeros(len(fits), dtype=np.int64)
         placed[list(allocation.nodes)] = allocation.units
         return placed
+
+
+def check_known_devices(problem: DispatchingProblem) -> None:
+    """Raise InputError if a running job has devices, and the problem does not say which."""
+    devices = problem.system.devices
+    if devices is None:
+        return
+    own = problem.system.resource_types.index(devices.resource_type)
+    for job in problem.running:
+        request = job.waiting.request
+        asks = request.unit_request[own] and not request.exclusive
+        if asks and not job.allocation.devices:
+            message = f"the devices of job {job.job_id} are not known: they need a whole replay"
+            raise InputError(Finding("no-devices", message, key="system"))
 
 
 def later_requests(problem: DispatchingProblem, queue: Sequence[WaitingJob]) -> list[Request]:

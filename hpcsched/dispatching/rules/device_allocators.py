@@ -23,6 +23,8 @@ from hpcsched.registration import Context, builtin
 from hpcsched.system.space import NodeAllocation
 from hpcsched.system.system import System
 
+NO_SCORES = "an allocator by scores needs a replay that the core decides"
+
 
 class ScoreAllocator(CoreAllocator):
     """Base of the allocators by scores.
@@ -44,8 +46,7 @@ class ScoreAllocator(CoreAllocator):
     def allocate(self, units: int, room: Room) -> NodeAllocation:
         """Raise InputError: scores need a replay that the core decides."""
         del units, room
-        message = "an allocator by scores needs a replay that the core decides"
-        raise InputError(Finding("no-devices", message, key="dispatcher"))
+        raise InputError(Finding("no-devices", NO_SCORES, key="dispatcher"))
 
     def prepare(self, state: _core.State, system: System) -> None:
         """Tell a replay how nodes are compared."""

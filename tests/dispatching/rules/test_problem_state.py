@@ -36,7 +36,7 @@ def test_queued_jobs_come_first_and_running_ones_after_them() -> None:
     assert state.jobs("planned_end", np.array([2])).tolist() == [105]
     assert (state.queue.tolist(), state.running_rows.tolist()) == ([0, 1], [2])
     assert state.available.tolist() == [[1, 4]]
-    assert state.places(2) == [(0, 3)]
+    assert state.places(2) == [(0, 3, 0)]
 
 
 def test_reservations_are_read_as_written() -> None:
