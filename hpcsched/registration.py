@@ -52,6 +52,9 @@ FOLLOWS_RECORD = "follows_record"
 PLANS_OFFLINE = "plans_offline"
 """The capability, for dispatchers alone, of planning a whole trace (`plan_offline`)."""
 
+NEEDS_DEVICES = "needs_devices"
+"""The capability, for metrics alone, of being measured where nodes have devices, and only there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Caution:

@@ -13,6 +13,8 @@ from hpcsched.audit.violations import TOLERANCE, Check, rule
 from hpcsched.runs.solver_rounds import in_words, solver_rounds, warning
 from hpcsched.system.system import IntArray
 
+_OF_DEVICES = ("allocation_ratio", "fragmentation", "mean_fragmentation")
+
 
 def mean(values: Amounts) -> float | None:
     """Return the mean; None of no values."""
@@ -257,8 +259,9 @@ def summary_figures(check: Check, at: AuditedRun) -> None:
             try:
                 expected = figures.objective(name, definition["parameters"])
             except KeyError:
-                # Metrics of plugins have no second implementation to compare with.
-                note = f"metrics.{name} is a plugin's and was not worked out again"
+                # Metrics of plugins, and of devices, have no second implementation to compare with.
+                whose = "of devices" if name in _OF_DEVICES else "a plugin's"
+                note = f"metrics.{name} is {whose} and was not worked out again"
                 check.notes.append(note)
             else:
                 check.compare(f"metrics.{name}", expected, stated.get(name))

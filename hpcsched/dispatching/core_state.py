@@ -10,11 +10,8 @@ from hpcsched._core import Choices, DeviceRequest, State
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.shared_resources import NEVER, period_of, settled_from
 from hpcsched.system.space import Amounts, node_draw, own_draw, units_on_idle
-from hpcsched.system.system import IntArray, Request, ShapeKey, System, shape_key
+from hpcsched.system.system import NOT_SCORED, IntArray, Request, ShapeKey, System, shape_key
 from hpcsched.workload.preemption import PREEMPT_MODES, RELEASED, Preemption
-
-NOT_SCORED = "mem"
-"""Resource type that scores of nodes do not look at."""
 
 _MOST_DRAWS = 4096
 """Number of draws that are cached."""

@@ -1,7 +1,7 @@
 """Metrics: their protocol, and the tables that they are measured on."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, NamedTuple, Protocol
@@ -64,14 +64,18 @@ class RunTables:
         Capacity of the whole system by resource type.
     down
         Amounts out of service by resource type, with their intervals.
+    all_jobs
+        Reads whole columns, by name, of all jobs that have left, also of those that did not run;
+        returns an Arrow table. None where the places of jobs are not known.
     known
-        Cache of figures by resource type that several metrics share.
+        Cache of figures that several metrics share.
     """
 
     jobs: Table
     rounds: Table
     capacity: dict[str, int]
     down: Mapping[str, DownAmounts] = field(default_factory=dict)
+    all_jobs: Callable[..., Any] | None = None
     known: dict[str, dict[str, float]] = field(default_factory=dict, compare=False, repr=False)
 
     def batches(self, *columns: str) -> Iterator[tuple[Column, ...]]:

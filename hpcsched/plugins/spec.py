@@ -117,7 +117,8 @@ def hpcsched_metrics() -> Iterable[Plugin]:
     """Return metrics: every registered metric becomes one figure of `summary.json`.
 
     A factory returns a `hpcsched.metrics.metric.Metric`. Parameters are taken from the scenario's
-    `metrics:` block, under the metric's name.
+    `metrics:` block, under the metric's name. One of nodes' devices declares the capability
+    `NEEDS_DEVICES`, and is left out where there are none.
     """
 
 

@@ -21,6 +21,7 @@ from hpcsched.prediction.predictor import Correction, Oracle, Predictor
 from hpcsched.registration import (
     FOLLOWS_RECORD,
     KEEPS_REQUESTS,
+    NEEDS_DEVICES,
     PLANS_OFFLINE,
     RECORDS_WAITS,
     SEES_RUN_TIME,
@@ -285,9 +286,11 @@ class Assembly:
         return [self.make("observer", choice) for choice in self.scenario.observers]
 
     def metrics(self) -> dict[str, ChosenMetric]:
-        """Build every installed metric, with the parameters that the scenario gives it."""
+        """Build every metric that the system allows, with the parameters of the scenario."""
         built = {}
         for installed in self.registry.of_kind("metric", as_registered=True):
+            if self.system.devices is None and NEEDS_DEVICES in installed.plugin.capabilities:
+                continue
             parameters = self.scenario.metrics.parameters(installed.plugin.name)
             metric = self._build(installed, parameters)
             built[installed.plugin.name] = ChosenMetric(metric, parameters.model_dump())

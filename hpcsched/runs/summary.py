@@ -90,7 +90,7 @@ def summarize(
     """
     capacity, metrics, objective, percents, class_bounds, down = measures
     failed: dict[str, str] = {}
-    run = RunTables(records.jobs, records.rounds, dict(capacity), down)
+    run = RunTables(records.jobs, records.rounds, dict(capacity), down, records.left.read)
     bounded = metrics.get("mean_bounded_slowdown")
     tau = bounded.parameters.get("tau", DEFAULT_TAU) if bounded else DEFAULT_TAU
     figures = {

@@ -146,8 +146,8 @@ class RunRecords:
 
     Attributes
     ----------
-    jobs
-        The jobs that ran.
+    jobs, left
+        The jobs that ran, and all that have left.
     states, rejected_by
         Numbers of jobs by state in which they left, and of rejected ones by rule.
     statuses
@@ -159,7 +159,8 @@ class RunRecords:
     def __init__(self, folder: Path) -> None:
         self.jobs = ParquetTable(folder / JOBS, ran_only=True)
         self.rounds = ParquetTable(folder / ROUNDS)
-        left = ParquetTable(folder / JOBS).read("state", "rejected_by")
+        self.left = ParquetTable(folder / JOBS)
+        left = self.left.read("state", "rejected_by")
         self.states, self.rejected_by = _counts(left["state"]), _counts(left["rejected_by"])
         self.statuses: Counter[str] = Counter()
         self.lost_calls = 0

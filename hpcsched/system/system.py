@@ -89,6 +89,10 @@ else:
     IntArray = ForwardRef("IntArray")
 
 
+NOT_SCORED = "mem"
+"""Resource type that scores of nodes, and the usual requests of devices, do not look at."""
+
+
 class DevicesAsked(NamedTuple):
     """Devices that a unit asks for.
 

@@ -136,9 +136,14 @@ def test_summary_keys(scenario, tmp_path):
     json.dumps(summary)
 
 
-def test_metrics(scenario):
+def test_metrics():
     """Every metric is described with its unit and population, in order, and no other."""
     (rows,) = tables(SECTIONS["Metrics"])
+    with_devices = {"core": 4, "gpu": {"count": 2, "shares": 1000}}
+    groups = [{"name": "node", "count": 2, "resources": with_devices}]
+    scenario = load_scenario(
+        ROOT / "scenarios" / "small-easy.yaml", [f"system={json.dumps({'groups': groups})}"]
+    )
     metrics = {name: chosen.metric for name, chosen in assemble(scenario).metrics().items()}
     assert [row[0] for row in rows[1:]] == [f"`{name}`" for name in metrics]
     for row, metric in zip(rows[1:], metrics.values(), strict=True):

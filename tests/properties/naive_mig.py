@@ -41,8 +41,8 @@ class SlicedNode:
     def __init__(self, cores: int, devices: int):
         self.cores, self.free = cores, [set(range(8)) for _ in range(devices)]
 
-    def take(self, unit: Unit) -> list[int] | None:
-        """Take a unit's cores and slices; return the slices, or None where it does not fit.
+    def chosen(self, unit: Unit) -> list[int] | None:
+        """Return a unit's slices, or None where it does not fit.
 
         They are numbered by node. `unit.amount` is a number of GPUs, or the name of a profile,
         which goes to the fullest GPU, as far behind as may be.
@@ -65,10 +65,13 @@ class SlicedNode:
                 return None
             _, k, start = min(room)
             chosen = [(k, one) for one in slices_of(unit.amount, -start)]
-        for k, one in chosen:
-            self.free[k].remove(one)
-        self.cores -= unit.cores
         return [8 * k + one for k, one in chosen]
+
+    def take(self, unit: Unit, slices: list[int]) -> None:
+        """Take a unit's cores and slices."""
+        for one in slices:
+            self.free[one // 8].remove(one % 8)
+        self.cores -= unit.cores
 
     def give_back(self, unit: Unit, slices: list[int]) -> None:
         """Give back what a unit has taken."""

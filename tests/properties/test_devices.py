@@ -28,7 +28,9 @@ from hpcsched.system.system import Devices, NodeGroup, Request, System
 from hpcsched.workload.job_batches import RequestNumbers, columns_of
 from tests.builders import lists, parts, traced
 from tests.properties.naive_devices import SHARES, Unit, replay
+from tests.properties.naive_scores import Scores
 from tests.simulation.test_preemption import RULES
+from tests.strategies import tries
 
 AMOUNTS = (0, 100, 300, 450, 500, 700, 1000, 2000, 3000)
 
@@ -39,25 +41,36 @@ def system_of(sizes):
     return System(tuple(groups), {"gpu": Fraction(1, SHARES)}, devices=Devices("gpu", SHARES))
 
 
+def named(nodes):
+    """Return the groups of nodes by their numbers; None: any."""
+    return None if nodes is None else frozenset(f"n{k}" for k in nodes)
+
+
 @st.composite
-def cases(draw):
-    """Draw nodes with cores and devices, and jobs of which each fits on the idle system."""
+def cases(draw, most=25, *, some_nodes=False):
+    """Draw nodes with cores and devices, and jobs of which each fits on the idle system.
+
+    With `some_nodes` some jobs may use some nodes alone.
+    """
     sizes = draw(
         st.lists(st.tuples(st.integers(1, 12), st.integers(0, 4)), min_size=1, max_size=4).filter(
             lambda sizes: any(devices for _, devices in sizes)
         )
     )
     system, jobs = system_of(sizes), []
-    for _ in range(draw(st.integers(1, 25))):
+    for _ in range(draw(st.integers(1, most))):
         submit, cores = draw(st.integers(0, 20)), draw(st.integers(0, 2))
         amount = draw(st.sampled_from(AMOUNTS))
         if cores == amount == 0:
             continue
-        room = int(units_on_idle(system, Request(1, (cores, amount))).sum())
+        nodes = None
+        if some_nodes and draw(st.integers(0, 3)) == 0:
+            nodes = tuple(draw(st.sets(st.integers(0, len(sizes) - 1), min_size=1)))
+        room = int(units_on_idle(system, Request(1, (cores, amount), named(nodes))).sum())
         if room:
             units = min(draw(st.sampled_from([1, 1, 2, 3, 5])), room)
-            jobs.append((submit, draw(st.integers(1, 20)), units, cores, amount))
-    jobs.sort()
+            jobs.append((submit, draw(st.integers(1, 20)), units, cores, amount, nodes))
+    jobs.sort(key=lambda job: job[:5])
     return sizes, [Unit(k, *job) for k, job in enumerate(jobs, 1)]
 
 
@@ -71,6 +84,7 @@ def outcome(system, jobs, rule, *, in_python=False):
             one.run_time,
             (one.cores, one.amount),
             requested_time=one.run_time + one.number * 7 % 13,
+            node_groups=named(one.nodes),
         )
         for one in jobs
     ]
@@ -104,16 +118,29 @@ def test_the_core_gives_devices_as_a_naive_replay_does(case):
     assert outcome(system_of(sizes), jobs, lists(option="greedy")) == replay(sizes, jobs)
 
 
-ALLOCATORS = (
-    FirstFit,
-    BestFit,
-    FragmentationGradientDescent,
-    GpuPacking,
-    GpuClustering,
-    DotProduct,
-    GpuBestFit,
-    RandomNode,
-)
+BY_SCORE = {
+    "fgd": FragmentationGradientDescent,
+    "gpu-packing": GpuPacking,
+    "gpu-clustering": GpuClustering,
+    "dot-product": DotProduct,
+    "gpu-best-fit": GpuBestFit,
+    "random": RandomNode,
+}
+
+
+@tries(2000)
+@given(cases(80, some_nodes=True), st.sampled_from(sorted(BY_SCORE)), st.integers(0, 5))
+def test_allocators_by_score_against_naive_ones(case, name, seed):
+    """Starts, nodes and devices are the same."""
+    sizes, jobs = case
+    naive = Scores(name, sizes, seed)
+    rule = lists(option="greedy")
+    rule.allocator = BY_SCORE[name](seed)
+    expected = replay(sizes, jobs, place=naive.place, note_arrival=naive.note_arrival)
+    assert outcome(system_of(sizes), jobs, rule) == expected
+
+
+ALLOCATORS = (FirstFit, BestFit, *BY_SCORE.values())
 
 
 @settings(max_examples=400, deadline=None)

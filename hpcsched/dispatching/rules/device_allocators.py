@@ -5,7 +5,16 @@ with Fragmentation Gradient Descent (USENIX ATC 2023), and of the simulator publ
 unit goes to the node with the highest score of those with room. Nodes with equal scores come in an
 order that is drawn once. Scores are cut to whole numbers, so that many are equal. They look at all
 resource types but memory, which only decides where a unit fits. A share of a device goes to the
-fullest device with room, the first of several.
+fullest device with room, the first of several; whole devices are the first free ones.
+
+The publication leaves some choices, which the outcomes published with it decide (means of ten runs
+for each of 13 workloads, in points of allocation):
+
+- Equal nodes: with an order drawn once, all agree; with the first one in the list, clustering and
+  packing are 0.8 points lower; drawn at each decision, `fgd` is 2.8 lower and they are 3.3 lower.
+- Scores that are not cut to whole numbers: `fgd` is 0.8 points lower, `dot-product` 0.7.
+- A share on the emptiest device: `dot-product` is 1.4 points lower, `gpu-best-fit` 1.0. On the
+  first one with room, all are within 0.1.
 """
 
 from random import Random as Generator
@@ -15,13 +24,12 @@ import numpy as np
 
 from hpcsched import _core
 from hpcsched.dispatching.allocator import Room
-from hpcsched.dispatching.core_state import NOT_SCORED
 from hpcsched.dispatching.rules.allocators import CoreAllocator
 from hpcsched.errors import Finding, InputError
 from hpcsched.parameters import Params
 from hpcsched.registration import Context, builtin
 from hpcsched.system.space import NodeAllocation
-from hpcsched.system.system import System
+from hpcsched.system.system import NOT_SCORED, System
 
 NO_SCORES = "an allocator by scores needs a replay that the core decides"
 
@@ -74,7 +82,8 @@ class FragmentationGradientDescent(ScoreAllocator):
 
     The usual requests are the most common ones of the jobs submitted so far that make up 95 % of
     these, learnt anew whenever their number has doubled. The publication takes those of the whole
-    workload, which nobody knows before its end.
+    workload, which nobody knows before its end. Of 90 % instead of 95 %, it is up to 1.1 points
+    off what was published; without the requests for no device, 0.4.
     """
 
     kind = _core.Allocator.FGD
@@ -108,7 +117,8 @@ class GpuClustering(ScoreAllocator):
 
     Nodes that run units of this size alone score 75, with others too 50, nodes without units with
     devices 25, nodes that run others alone 0; and up to 25 more by the amount of devices in use,
-    over the largest number of devices of a node. All nodes are equal for a unit without devices.
+    over the largest number of devices of a node, where those that a node lacks count as in use.
+    All nodes are equal for a unit without devices. Units of the same job are no company.
     """
 
     kind = _core.Allocator.GPU_CLUSTERING
@@ -123,7 +133,8 @@ class GpuClustering(ScoreAllocator):
 class DotProduct(ScoreAllocator):
     """Dot product of the free and the requested amounts, each over the largest node's capacity.
 
-    A node scores 100 × (1 − product / number of resource types).
+    A node scores 100 × (1 − product / number of resource types), without memory. Over the node's
+    own capacity it is up to 2.1 points off what was published.
     """
 
     kind = _core.Allocator.DOT_PRODUCT
@@ -138,7 +149,8 @@ class DotProduct(ScoreAllocator):
 class GpuBestFit(ScoreAllocator):
     """Best fit: what stays free, over the largest node's capacity, on average over resource types.
 
-    A node scores 100 × (1 − this mean). `best-fit` compares with the node's own capacity instead,
+    A node scores 100 × (1 − this mean). With memory as a third type it is 0.8 points below what was
+    published. `best-fit` compares with the node's own capacity instead,
     before the unit is placed, and does not cut scores.
     """
 
