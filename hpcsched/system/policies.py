@@ -355,7 +355,8 @@ class Policies:
         own = self._qos.get(holder.qos, Qos(""))
         return JobRules(
             tuple(made.groups),
-            tuple(made.limits),
+            # Slurm looks at numbers of jobs first.
+            tuple(sorted(made.limits, key=lambda one: one.counted != JOBS)),
             tuple(made.bounds["job"]),
             tuple(made.bounds["node"]),
             tuple(made.bounds["least"]),

@@ -7,10 +7,11 @@ tried whose decisions do not depend on that.
 """
 
 import random
+import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,6 +36,8 @@ TRIES = 8
 """Episodes that are drawn for each that is tried."""
 APART = 5000
 """Seconds between them in one replay of all."""
+LASTING = 12
+"""Seconds after which Slurm must have told why a job waits; it may tell a shorter reason."""
 _ENDED = frozenset({"CD", "CA", "F", "TO", "PR", "DL"})
 _COLUMNS = "JobID|Submit|Start|End|Timelimit|NNodes|NCPUS|ReqMem|Partition|User|Account|QOS|State"
 
@@ -61,8 +64,50 @@ class Planned(NamedTuple):
     qos: str = "normal"
 
 
+class Maintenance(NamedTuple):
+    """Maintenance of the last nodes of each episode, in seconds after the first submission."""
+
+    begin: int
+    seconds: int
+    nodes: int
+
+
+class Workload(NamedTuple):
+    """Jobs of episodes, which a function draws, and maintenance.
+
+    Attributes
+    ----------
+    reasons
+        Whether reasons of waiting jobs are compared; a replay with preemption tells none.
+    """
+
+    episodes: int
+    draw: Callable[[random.Random, int], list[Planned]]
+    maintenance: Maintenance | None = None
+    reasons: bool = False
+
+    def outages(self, begin: int) -> list[dict[str, object]]:
+        """Return the maintenance as a scenario declares it, once for each try."""
+        if self.maintenance is None:
+            return []
+        numbers = range(NODES - self.maintenance.nodes, NODES)
+        return [
+            {
+                "name": "planned",
+                "nodes": [f"e{k}n-{n}" for k in range(self.episodes) for n in numbers],
+                "start": begin + self.maintenance.begin,
+                "duration": self.maintenance.seconds,
+                "every": APART,
+                "times": TRIES,
+            }
+        ]
+
+
 class Decision(NamedTuple):
-    """What happened to a job: `start`, `resumed`, or what preemption did to it."""
+    """What happened to a job: `start`, `resumed`, what preemption did to it, or why it waited.
+
+    Reasons have the count 0: there is one of a kind, and Slurm tells it when it looks at the job.
+    """
 
     job: int
     what: str
@@ -70,7 +115,7 @@ class Decision(NamedTuple):
 
 
 Decisions = dict[Decision, int]
-"""Times of decisions; those of a kind about a job are counted."""
+"""Times of decisions; those of a kind about a job are counted. Of reasons, how long they held."""
 
 
 def node_kinds(episodes: int) -> list[NodeKind]:
@@ -83,11 +128,12 @@ def partition_line(name: str, episode: int, more: str = "") -> str:
     return f"PartitionName={name} Nodes=e{episode}n[1-{NODES}] MaxTime=INFINITE State=UP {more}"
 
 
-def watch(cluster: SlurmCluster, jobs: Sequence[Planned]) -> list[list[tuple[int, str, str]]]:
+def watch(
+    cluster: SlurmCluster, jobs: Sequence[Planned], begin: float
+) -> list[list[tuple[int, str, str]]]:
     """Submit jobs, and return the times, states and reasons of each as they changed."""
     numbers: dict[int, int] = {}
     seen: list[list[tuple[int, str, str]]] = [[] for _ in jobs]
-    begin = time.time()
 
     def look() -> bool:
         while len(numbers) < len(jobs) and jobs[len(numbers)].at <= time.time() - begin:
@@ -102,7 +148,7 @@ def watch(cluster: SlurmCluster, jobs: Sequence[Planned]) -> list[list[tuple[int
                 rows.append((now, state, reason))
         return all(rows and rows[-1][1] in _ENDED for rows in seen)
 
-    cluster.wait_until(look, 300)
+    cluster.wait_until(look, 600)
     return seen
 
 
@@ -119,7 +165,9 @@ def _submit(cluster: SlurmCluster, job: Planned) -> int:
     )  # fmt: skip
 
 
-def decisions_of_slurm(seen: Sequence[Sequence[tuple[int, str, str]]]) -> Decisions:
+def decisions_of_slurm(
+    seen: Sequence[Sequence[tuple[int, str, str]]], workload: Workload
+) -> Decisions:
     """Return the decisions that states of jobs tell."""
     told = []
     for job, rows in enumerate(seen, 1):
@@ -132,13 +180,50 @@ def decisions_of_slurm(seen: Sequence[Sequence[tuple[int, str, str]]]) -> Decisi
             if state != before and "S" in {state, before}:
                 told.append((at, "suspended" if state == "S" else "resumed", job))
             before = state
-    return _counted(told)
+    held: Counter[Decision] = Counter()
+    for job, rows in enumerate(seen, 1) if workload.reasons else ():
+        for (at, state, reason), (until, *_) in pairwise(rows):
+            if state == "PD" and (kind := _TOLD.match(reason)):
+                held[Decision(job, kind[0], 0)] += until - at
+    return _counted(told) | held
 
 
-def replayed(scenario: Path, folder: Path, dump: Path) -> Decisions:
+_TOLD = re.compile("(Assoc|QOS).*|ReqNodeNotAvail")
+"""Reasons of Slurm that are compared."""
+_TYPES = {"core": "Cpu", "nodes": "Node", "mem": "Mem"}
+
+
+def slurms_reason(kind: str, detail: str | None) -> str | None:
+    """Return the name that Slurm has for a reason of a replay, if it is compared.
+
+    Examples
+    --------
+    >>> slurms_reason("limit", "QOS q1: MaxTRESPerUser core=2")
+    'QOSMaxCpuPerUserLimit'
+    >>> slurms_reason("limit", "account a1: GrpJobs=2")
+    'AssocGrpJobsLimit'
+    """
+    if kind == "outage":
+        return "ReqNodeNotAvail"
+    if kind != "limit" or detail is None:
+        return None
+    who, _, limit = detail.partition(": ")
+    name, _, counted = re.split("[= ]", limit, maxsplit=1)[0], *limit.partition(" ")[1:]
+    name = name.replace("TRES", _TYPES.get(counted.partition("=")[0], "TRES"))
+    if who.startswith("user"):  # what a user may have in all
+        name = name.replace("Grp", "Max")
+    return f"{'QOS' if who.startswith('QOS') else 'Assoc'}{name}Limit"
+
+
+def replayed(scenario: Path, folder: Path, dump: Path, workload: Workload, begin: int) -> Decisions:
     """Replay the jobs of a dump, and return the decisions."""
-    read = hpcsched.load_scenario(scenario, {"trace.path": str(dump)})
-    hpcsched.run(read, folder, force=True)
+    changes = {
+        "trace.path": str(dump),
+        "dispatcher.reserve_past_outages": False,
+        "outages.maintenance": workload.outages(begin),
+        "observers": ["reasons"] if workload.reasons else [],
+    }
+    hpcsched.run(hpcsched.load_scenario(scenario, changes), folder, force=True)
     told = [
         (row["start_time"], "start", row["job_id"])
         for row in pq.read_table(folder / "jobs.parquet").to_pylist()
@@ -152,7 +237,29 @@ def replayed(scenario: Path, folder: Path, dump: Path) -> Decisions:
             told += [(begin, "start", job), (end, "requeued", job)]
         else:
             told.append((end, "cancelled", job))
-    return _counted(told)
+    return _counted(told) | (_reasons(folder) if workload.reasons else {})
+
+
+def _reasons(folder: Path) -> Decisions:
+    """Return how long jobs of a replay waited for reasons that Slurm has too."""
+    starts = {
+        row["job_id"]: row["start_time"]
+        for row in pq.read_table(folder / "jobs.parquet").to_pylist()
+    }
+    since: dict[int, tuple[int, str | None]] = {}
+    held: Counter[Decision] = Counter()
+
+    def close(job: int, until: int) -> None:
+        begin, reason = since.pop(job, (until, None))
+        if reason is not None:
+            held[Decision(job, reason, 0)] += until - begin
+
+    for row in pq.read_table(folder / "reasons.parquet").to_pylist():
+        close(row["job_id"], row["now"])
+        since[row["job_id"]] = row["now"], slurms_reason(row["kind"] or "", row["detail"])
+    for job in list(since):
+        close(job, starts[job])
+    return dict(held)
 
 
 def _counted(told: Iterable[tuple[int, str, int]]) -> Decisions:
@@ -212,8 +319,14 @@ def write_replica(cluster: SlurmCluster, folder: Path, dump: Path) -> Path:
 
 def differences(found: Decisions, expected: Decisions, drift: int = DRIFT) -> list[str]:
     """Return what is different about decisions: those there are, their orders, their times."""
-    told = [f"only one has {one}" for one in sorted(found.keys() ^ expected.keys())]
-    common = sorted(found.keys() & expected.keys(), key=expected.__getitem__)
+    told = [
+        f"only {'Slurm' if one in found else 'the replay'} has {one}"
+        for one in sorted(found.keys() ^ expected.keys())
+        if one.count or one in found or expected[one] >= LASTING
+    ]
+    common = sorted(
+        (one for one in found.keys() & expected.keys() if one.count), key=expected.__getitem__
+    )
     told += [
         f"{one} at {found[one]}, not {expected[one]}"
         for one in common
@@ -238,27 +351,27 @@ def by_episode(jobs: Sequence[Planned], decisions: Decisions) -> dict[int, Decis
 def steady_jobs(
     cluster: SlurmCluster,
     folder: Path,
-    episodes: int,
-    draw: Callable[[random.Random, int], list[Planned]],
+    workload: Workload,
     seed: int,
 ) -> list[Planned]:
     """Return jobs of episodes whose decisions depend on no second, by their submission."""
     chance = random.Random(seed)
     jobs = sorted(
         job._replace(at=job.at + APART * k, episode=episode * TRIES + k)
-        for episode in range(episodes)
+        for episode in range(workload.episodes)
         for k in range(TRIES)
-        for job in draw(chance, episode)
+        for job in workload.draw(chance, episode)
     )
-    times = [1_700_000_000 + job.at for job in jobs]
+    begin = 1_700_000_000
+    times = [begin + job.at for job in jobs]
     dump = write_dump(folder / "planned.txt", jobs, times)
     scenario = write_replica(cluster, folder, dump)
-    expected = by_episode(jobs, replayed(scenario, folder / "run", dump))
+    expected = by_episode(jobs, replayed(scenario, folder / "run", dump, workload, begin))
     steady = set(expected)
     for _ in range(JITTERS):
         later = [at + chance.randint(0, 1) for at in times]
         write_dump(dump, jobs, later, lambda: OVERHEAD + chance.randint(-1, 2))
-        found = by_episode(jobs, replayed(scenario, folder / "run", dump))
+        found = by_episode(jobs, replayed(scenario, folder / "run", dump, workload, begin))
         steady = {k for k in steady if not differences(found[k], expected[k])}
     chosen = set({k // TRIES: k for k in sorted(steady)}.values())
     return sorted(
@@ -283,10 +396,31 @@ class Comparison(NamedTuple):
         return {k: differences for k, differences in told.items() if differences}
 
 
-def compare(cluster: SlurmCluster, folder: Path, jobs: list[Planned]) -> Comparison:
+def _reserve(cluster: SlurmCluster, one: Maintenance, begin: int, episodes: int) -> None:
+    """Make a reservation for maintenance."""
+    first = NODES - one.nodes + 1
+    nodes = ",".join(f"e{k}n[{first}-{NODES}]" for k in range(episodes))
+    at = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(begin + one.begin))
+    cluster.run(
+        "scontrol", "create", "reservation", "ReservationName=planned", "Users=root",
+        "Flags=MAINT,IGNORE_JOBS", f"Nodes={nodes}", f"StartTime={at}",
+        f"Duration={one.seconds // 60}",
+    )  # fmt: skip
+
+
+def compare(
+    cluster: SlurmCluster,
+    folder: Path,
+    workload: Workload,
+    jobs: list[Planned],
+) -> Comparison:
     """Have Slurm run jobs, and the replica replay them."""
-    seen = watch(cluster, jobs)
+    begin = int(time.time()) + 1
+    if workload.maintenance is not None:
+        _reserve(cluster, workload.maintenance, begin, workload.episodes)
+    seen = watch(cluster, jobs, begin)
     dump = write_dump(folder / "sacct.txt", jobs, [rows[0][0] for rows in seen])
     scenario = write_replica(cluster, folder, dump)
-    slurm = by_episode(jobs, decisions_of_slurm(seen))
-    return Comparison(jobs, seen, slurm, by_episode(jobs, replayed(scenario, folder / "run", dump)))
+    slurm = by_episode(jobs, decisions_of_slurm(seen, workload))
+    replay = replayed(scenario, folder / "run", dump, workload, begin)
+    return Comparison(jobs, seen, slurm, by_episode(jobs, replay))

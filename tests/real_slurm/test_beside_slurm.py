@@ -1,19 +1,29 @@
 """A real Slurm schedules 200 jobs by itself, and the replay of its replica decides the same.
 
-`HPCSCHED_SLURM_SEEDS` is the number of workloads, none by default. With `HPCSCHED_SLURM_RESULTS`,
-a folder, the results are kept there, and workloads that have one are not run again.
+`HPCSCHED_SLURM_SEEDS` is the number of workloads of each kind. With `HPCSCHED_SLURM_RESULTS`, a
+folder, the results are kept there, and workloads that have one are not run again.
 """
 
 import json
 import os
 import random
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from tests.real_slurm import accounting
-from tests.real_slurm.beside import Planned, compare, node_kinds, partition_line, steady_jobs
+from tests.real_slurm.beside import (
+    Maintenance,
+    Planned,
+    Workload,
+    compare,
+    node_kinds,
+    partition_line,
+    steady_jobs,
+)
 from tests.real_slurm.conftest import started
 
 EPISODES = 20
@@ -24,6 +34,7 @@ EXPIRE = 10
 """Seconds for which a job that was requeued waits at least."""
 NO_BACKFILL = "SchedulerParameters=batch_sched_delay=0,sched_interval=5,bf_interval=10800"
 GANG = "OverSubscribe=FORCE:1"
+USERS = ("daemon", "games")
 
 
 def kept(name: str) -> Path | None:
@@ -41,40 +52,184 @@ def spaced(chance: random.Random, episode: int) -> Iterator[tuple[int, int]]:
         at += chance.choice([2, 3, 4, 5])
 
 
-def tiers(chance: random.Random, episode: int) -> list[Planned]:
+class Site(NamedTuple):
+    """A site and its jobs: lines of `slurm.conf` and of `sacctmgr`.
+
+    Attributes
+    ----------
+    partitions
+        Lines of `slurm.conf` for an episode.
+    accounts
+        Arguments of `sacctmgr`, and those for an episode.
+    """
+
+    workload: Workload
+    lines: tuple[str, ...]
+    partitions: Callable[[int], tuple[str, ...]]
+    accounts: Sequence[str] = ()
+    episode_accounts: Callable[[int], tuple[str, ...]] = lambda _: ()
+    enforce: str = "associations"
+
+
+def preempting(
+    chance: random.Random, episode: int, low: dict[str, str], high: dict[str, str]
+) -> list[Planned]:
     """Return jobs of which the last ones may preempt those before them, half of the time."""
     jobs = []
     for n, (at, limit) in enumerate(spaced(chance, episode)):
-        high = n >= 4 and chance.random() < 0.5
-        seconds = chance.randint(11, 14) if high else chance.randint(9, 16)
-        partition = f"{'high' if high else 'low'}{episode}"
-        jobs.append(Planned(at, episode, seconds, chance.choice([1, 1, 2, 3]), limit, partition))
+        is_high = n >= 4 and chance.random() < 0.5
+        seconds = chance.randint(11, 14) if is_high else chance.randint(9, 16)
+        kind = high if is_high else low
+        jobs.append(Planned(at, episode, seconds, chance.choice([1, 1, 2, 3]), limit, **kind))
     return jobs
 
 
+def tiers(chance: random.Random, episode: int) -> list[Planned]:
+    """Return jobs in partitions of a low and a high tier."""
+    low, high = ({"partition": f"{name}{episode}"} for name in ("low", "high"))
+    return preempting(chance, episode, low, high)
+
+
+def by_tiers(episode: int) -> tuple[str, ...]:
+    """Return the partitions of an episode."""
+    low = f"PriorityTier=1 PreemptMode={MODES[episode % 3]} {GANG}"
+    high = f"PriorityTier=2 PreemptMode=OFF {GANG}"
+    return partition_line(f"low{episode}", episode, low), partition_line(
+        f"high{episode}", episode, high
+    )
+
+
+def services(chance: random.Random, episode: int) -> list[Planned]:
+    """Return jobs of one partition that preempt one another by their QOS."""
+    low = {"partition": f"all{episode}", "qos": MODES[episode % 2].lower()}
+    return preempting(chance, episode, low, low | {"qos": "urgent"})
+
+
+def services_in_tiers(chance: random.Random, episode: int) -> list[Planned]:
+    """Return jobs that preempt one another by their QOS, in partitions of two tiers."""
+    low = {"partition": f"low{episode}", "qos": MODES[episode % 3].lower()}
+    return preempting(chance, episode, low, {"partition": f"high{episode}", "qos": "urgent"})
+
+
+def in_tiers(episode: int) -> tuple[str, ...]:
+    """Return the partitions of an episode, for preemption by QOS."""
+    return tuple(
+        partition_line(f"{name}{episode}", episode, f"PriorityTier={tier}")
+        for tier, name in enumerate(("low", "high"), 1)
+    )
+
+
+def one_partition(episode: int) -> tuple[str, ...]:
+    """Return the partition of an episode."""
+    return (partition_line(f"all{episode}", episode),)
+
+
+def preempted_qos(*modes: str) -> tuple[str, ...]:
+    """Return lines of `sacctmgr` for a QOS of each mode, and one that preempts them."""
+    lines = (f"add qos {mode.lower()} PreemptMode={mode}" for mode in modes)
+    return (*lines, f"add qos urgent Preempt={','.join(modes).lower()}")
+
+
+def limited(chance: random.Random, episode: int) -> list[Planned]:
+    """Return jobs of two users of an account, and of a QOS in half of the episodes."""
+    jobs = []
+    for at, limit in spaced(chance, episode):
+        names = {"user": chance.choice(USERS), "account": f"a{episode}"}
+        names["qos"] = "normal" if episode % 4 < 2 else f"q{episode}"
+        nodes = chance.choice([1, 1, 1, 2])
+        seconds = chance.randint(9, 16)
+        jobs.append(Planned(at, episode, seconds, nodes, limit, f"all{episode}", **names))
+    return jobs
+
+
+def limits(episode: int) -> tuple[str, ...]:
+    """Return the accounts of an episode, with a limit of each kind in turn."""
+    account, user, qos = (
+        ("GrpTRES=cpu=3", "", ""),
+        ("GrpJobs=3", "MaxJobs=2", ""),
+        ("", "", "MaxTRESPerUser=cpu=2"),
+        ("", "", "MaxJobsPerUser=1 GrpTRES=node=2"),
+    )[episode % 4]
+    own = f"q{episode}"
+    return (
+        f"add qos {own} {qos}",
+        f"add account a{episode} {account}",
+        *(f"add user {name} account=a{episode} qos=normal,{own} {user}" for name in USERS),
+    )
+
+
+def before_maintenance(chance: random.Random, episode: int) -> list[Planned]:
+    """Return jobs of which some could not end before the maintenance."""
+    jobs = []
+    for at, limit in spaced(chance, episode):
+        requested = chance.choice([1, limit])
+        nodes = chance.choice([1, 1, 2, 3])
+        seconds = chance.randint(9, 16)
+        jobs.append(Planned(at, episode, seconds, nodes, requested, f"all{episode}"))
+    return jobs
+
+
+SITES = {
+    "tiers": Site(
+        Workload(EPISODES, tiers),
+        ("PreemptType=preempt/partition_prio", "PreemptMode=SUSPEND,GANG", NO_BACKFILL),
+        by_tiers,
+    ),
+    "qos": Site(
+        Workload(EPISODES, services),
+        ("PreemptType=preempt/qos", "PreemptMode=REQUEUE", NO_BACKFILL),
+        one_partition,
+        # Slurm suspends jobs only with GANG.
+        preempted_qos(*MODES[:2]),
+    ),
+    "qos-gang": Site(
+        Workload(EPISODES, services_in_tiers),
+        ("PreemptType=preempt/qos", "PreemptMode=SUSPEND,GANG", NO_BACKFILL),
+        in_tiers,
+        preempted_qos(*MODES),
+    ),
+    "limits": Site(
+        Workload(EPISODES, limited, reasons=True),
+        (NO_BACKFILL,),
+        one_partition,
+        (),
+        limits,
+        "associations,limits,qos",
+    ),
+    "maintenance": Site(
+        Workload(EPISODES, before_maintenance, Maintenance(90, 60, 2), reasons=True),
+        (NO_BACKFILL,),
+        one_partition,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SITES)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_preemption_by_partition(seed: int, tmp_path: Path) -> None:
-    """Jobs of a higher tier requeue, cancel or suspend others, by the mode of their partition."""
+def test_replay_beside_slurm(name: str, seed: int, tmp_path: Path) -> None:
+    """Starts, victims and reasons are those of Slurm, in all but a tenth of the episodes."""
     if why := accounting.missing():
         pytest.skip(f"no accounting is started: {why}")
-    result = kept(f"tiers-{seed}")
+    result = kept(f"{name}-{seed}")
     if result is not None and result.exists():
         pytest.skip(f"{result} has the result")
-    lines = []
-    for k in range(EPISODES):
-        low = f"PriorityTier=1 PreemptMode={MODES[k % 3]} {GANG}"
-        lines.append(partition_line(f"low{k}", k, low))
-        lines.append(partition_line(f"high{k}", k, f"PriorityTier=2 PreemptMode=OFF {GANG}"))
-    more = ("PreemptType=preempt/partition_prio", "PreemptMode=SUSPEND,GANG", NO_BACKFILL, *lines)
-    kinds = node_kinds(EPISODES)
-    with started(kinds, enforce="associations", more=more, held=False, expire=EXPIRE) as cluster:
-        jobs = steady_jobs(cluster, tmp_path, EPISODES, tiers, seed)
-        found = compare(cluster, tmp_path, jobs)
+    site = SITES[name]
+    workload, episodes = site.workload, range(site.workload.episodes)
+    more = (*site.lines, *(line for k in episodes for line in site.partitions(k)))
+    kinds = node_kinds(len(episodes))
+    with started(kinds, enforce=site.enforce, more=more, held=False, expire=EXPIRE) as cluster:
+        accounts = [line for k in episodes for line in site.episode_accounts(k)]
+        for line in (*site.accounts, *accounts):
+            cluster.run("sacctmgr", "-i", *line.split())
+        jobs = steady_jobs(cluster, tmp_path, workload, seed)
+        found = compare(cluster, tmp_path, workload, jobs)
+        if result is not None:
+            result.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(cluster.folder / "log" / "ctld.log", result.with_suffix(".log"))
+            shutil.copytree(tmp_path, result.with_suffix(""), dirs_exist_ok=True)
+    if result is not None:
+        told = {"jobs": jobs, "seen": found.seen, "different": found.different}
+        result.write_text(json.dumps(told))
     assert len(jobs) >= 0.9 * EPISODES * JOBS
     # An episode in ten may differ; see the page on preemption.
     assert len(found.different) <= 0.1 * EPISODES, found.different
-    if result is not None:
-        result.parent.mkdir(parents=True, exist_ok=True)
-        result.write_text(
-            json.dumps({"jobs": jobs, "seen": found.seen, "different": found.different})
-        )

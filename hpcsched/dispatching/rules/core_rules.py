@@ -150,7 +150,7 @@ class CoreRule:
     backfill_order
         Order of the jobs behind the head job; None: the same order.
     plans_past_outages
-        True for rules that make reservations (see `Dispatcher`).
+        True for rules that make reservations (see `Dispatcher`), unless they are told not to.
     considered
         Queued jobs of the last problem, in the order of the queue.
     needs_python
@@ -167,6 +167,7 @@ class CoreRule:
         backfill_order: QueueOrder | None = None,
         *,
         carried: Carried | None = None,
+        reserve_past_outages: bool = True,
         **options: Any,
     ) -> None:
         self.rule = rule
@@ -179,7 +180,8 @@ class CoreRule:
         }
         self.carried = carried
         self.considered: Sequence[WaitingJob] = ()
-        self.plans_past_outages = rule not in (Rule.STRICT, Rule.GREEDY, Rule.COMMITTED)
+        reserves = rule not in (Rule.STRICT, Rule.GREEDY, Rule.COMMITTED)
+        self.plans_past_outages = reserves and reserve_past_outages
         self._filled = ProblemState(rule, allocator, **self.options)
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:

@@ -214,6 +214,11 @@ class SlurmBackfillParams(PlacingParams):
         60,
         description="Resolution of time: predicted ends are rounded up to its multiples.",
     )
+    reserve_past_outages: bool = Field(
+        True,
+        description="Whether a job that must wait for the end of an announced outage gets a"
+        " reservation there; a real Slurm passes over it, and starts others.",
+    )
 
 
 class RecordedParams(PlacingParams):

@@ -187,15 +187,16 @@ def test_which_qos_comes_first() -> None:
     part = Qos("part", LimitSet({"cpu": 20}))
     above = Policies([small, part]).of(ROOT._replace(partition_qos="part"))
     assert [limit.name for limit in above.limits] == [
-        "QOS part: GrpTRES cpu=20",
+        # Numbers of jobs come first, as a real Slurm tells the reason of a job.
         "QOS small: MaxJobsPerUser=2",
+        "QOS part: GrpTRES cpu=20",
     ]
     # A job counts in both.
     assert {"QOS small", "QOS part"} <= set(above.groups)
     over = Policies([small._replace(over_partition=True), part])
     assert [limit.name for limit in over.of(ROOT._replace(partition_qos="part")).limits] == [
-        "QOS small: GrpTRES cpu=8",
         "QOS small: MaxJobsPerUser=2",
+        "QOS small: GrpTRES cpu=8",
     ]
 
 

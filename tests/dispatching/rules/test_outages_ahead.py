@@ -128,6 +128,16 @@ def test_a_job_waits_for_the_end_of_maintenance_with_a_reservation(name: str) ->
     assert recorder.start_times == {1: 0, 2: 322, 4: 22}
 
 
+def test_slurm_passes_over_a_job_that_waits_for_maintenance() -> None:
+    """Job 2 waits without a reservation, as a real Slurm 22.05 has it: job 4 starts at 22."""
+    params = SlurmBackfillParams(reserve_past_outages=False)
+    for replayed in (by_the_core, event_by_event):
+        rule = slurm_backfill_rule(ArrivalOrder(), FirstFit(), params)
+        settings = {"outages": Outages((SERVICE,)), "predictor": RequestedTime()}
+        told = replayed(parts(alike(4, core=1), rule, **settings), [WHOLE, WIDE, LONG])
+        assert {job: start for job, start, *_ in told.jobs} == {1: 0, 2: 322, 4: 22}
+
+
 @pytest.mark.parametrize(
     "dispatcher", ["{name: best-of, solver: none, jobs: all}", "{name: cp, guard: null}"]
 )
