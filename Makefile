@@ -166,6 +166,7 @@ schema: $(VENV)/installed-dev ## Write the JSON Schemas anew
 	  --out schemas/experiment.schema.json
 	$(WITH_OURS) $(BIN)/hpcsched schema --force --of whatif --out schemas/whatif.schema.json
 	$(WITH_OURS) $(BIN)/hpcsched schema --force --of tuning --out schemas/tuning.schema.json
+	$(WITH_OURS) $(BIN)/hpcsched schema --force --of forecast --out schemas/forecast.schema.json
 
 docs: $(VENV)/installed-dev ## Make the documentation as a site, in build/docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs build/docs

@@ -17,6 +17,7 @@ from hpcsched.scenario.models import Scenario
 from hpcsched.scenario.scenario_schema import scenario_schema
 from hpcsched.studies import study_files
 from hpcsched.studies.cell import read_declaration
+from hpcsched.studies.forecast.forecast_file import forecast_schema
 from hpcsched.studies.study_files import TuningSpace, Variation
 from hpcsched.workload.log_recognition import refuse_log
 
@@ -176,6 +177,7 @@ _SCHEMAS = {
     "experiment": study_files.experiment_schema,
     "whatif": study_files.variation_schema,
     "tuning": study_files.tuning_schema,
+    "forecast": forecast_schema,
 }
 
 
@@ -184,7 +186,7 @@ def schema(
     *,
     output: options.TextOutput,
     of: Annotated[
-        Literal["scenario", "experiment", "whatif", "tuning"],
+        Literal["scenario", "experiment", "whatif", "tuning", "forecast"],
         typer.Option("--of", help="The kind of file."),
     ] = "scenario",
 ) -> None:

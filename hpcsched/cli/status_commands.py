@@ -1,9 +1,15 @@
-"""`hpcsched status`: the progress or the outcome of a run or an experiment."""
+"""Commands that are asked often: `status` and `when`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from hpcsched.cli.options import DataOutput, OneRun, with_option_groups
 
 COMMANDS = {
     "status": ("Run", "Show the progress or the outcome of a run or an experiment."),
+    "when": ("Site", "Tell when jobs that wait on a cluster will start."),
 }
 """Panel and summary of each command, see `hpcsched.cli.commands`."""
 
@@ -30,3 +36,24 @@ def status(directory: OneRun, *, output: DataOutput) -> None:
         return
     found = status_of(one_run_folder(folder))
     output.show(lambda: status_text(found), lambda: status_content(found))
+
+
+def when(
+    jobs: Annotated[list[str], typer.Argument(metavar="JOB...", help="Names of waiting jobs.")],
+    *,
+    forecast: Annotated[
+        Path,
+        typer.Option(
+            envvar="HPCSCHED_FORECAST", help="The file that 'hpcsched live forecast --every' keeps."
+        ),
+    ],
+) -> None:
+    """Tell when jobs that wait on a cluster will start.
+
+    It reads the latest forecast, for which no rights on the cluster are needed. The number of an
+    array stands for all of its tasks.
+    """
+    from hpcsched.studies.forecast.forecast_file import read_forecast, when_lines
+
+    for line in when_lines(read_forecast(forecast), jobs):
+        typer.echo(line)

@@ -10,7 +10,8 @@ import pytest
 from hpcsched.cli import main
 from hpcsched.errors import InputError
 from hpcsched.scenario import load_scenario
-from hpcsched_slurm.live.live_forecast import forecast_cluster
+from hpcsched.studies.forecast.forecast_file import read_forecast
+from hpcsched_slurm.live.live_forecast import ClusterForecaster
 
 SCENARIO = """name: live
 system:
@@ -65,7 +66,7 @@ def running(number: int, node: str, cores: int, since: int) -> dict[str, Any]:
 
 def waits(path: Path, samples: int = 20) -> dict[str, int]:
     """Return the median time until the start of each waiting job, in seconds."""
-    found = forecast_cluster(load_scenario(path), quantiles=(0.5,), samples=samples)
+    found = ClusterForecaster(load_scenario(path)).forecast(None, (0.5,), samples)
     return {str(one.job_id): one.starts[0] - found.now for one in found.jobs}
 
 
@@ -125,7 +126,8 @@ def test_licences_of_running_jobs(tmp_path: Path, now: int) -> None:
 
 def test_nothing_waits(tmp_path: Path, now: int) -> None:
     """There is nothing to forecast, and the running jobs are counted."""
-    found = forecast_cluster(load_scenario(cluster(tmp_path, [running(1, "a1", 4, now - 9)])))
+    path = cluster(tmp_path, [running(1, "a1", 4, now - 9)])
+    found = ClusterForecaster(load_scenario(path)).forecast()
     assert (found.jobs, found.running) == ((), 1)
 
 
@@ -153,7 +155,7 @@ def test_a_scenario_without_a_cluster(tmp_path: Path) -> None:
     path = cluster(tmp_path, [])
     path.write_text(SCENARIO.partition("live:")[0])
     with pytest.raises(InputError, match="how the cluster is reached"):
-        forecast_cluster(load_scenario(path))
+        ClusterForecaster(load_scenario(path))
 
 
 def test_a_job_that_might_be_submitted(
@@ -162,11 +164,43 @@ def test_a_job_that_might_be_submitted(
     """The job that waits takes the free node; the other one is free after 400 s."""
     state = [running(1, "a1", 4, now - 100), job(3, 4, submit_time=now - 50)]
     path = cluster(tmp_path, state)
-    found = forecast_cluster(
-        load_scenario(path), supposed={"units": 1, "core": 4, "time": "1000s", "user": 7},
-        quantiles=(0.5,), samples=10,
-    )  # fmt: skip
+    supposed = {"units": 1, "core": 4, "time": "1000s", "user": 7}
+    found = ClusterForecaster(load_scenario(path)).forecast(supposed, (0.5,), 10)
     assert [one.job_id for one in found.jobs] == ["3_0", None]
     assert round(found.jobs[1].starts[0] - found.now, -1) == 400
     assert main(["live", "forecast", str(path), "--if", "{units: 3, core: 4, time: 1h}"]) == 1
     assert "does not fit on the system" in capsys.readouterr().err
+
+
+def test_forecasts_that_are_published(
+    tmp_path: Path, now: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is that of the moment; while the cluster cannot be read, the last one stays.
+
+    Job 3 waits for the end of job 1, 400 s from now; job 4 comes after it.
+    """
+    state = [running(1, "a1", 4, now - 100), running(2, "a2", 4, now)]
+    path = cluster(tmp_path, [*state, job(3, 4, submit_time=now - 50, group=5)])
+    manager, out, metrics = tmp_path / "state.json", tmp_path / "f.json", tmp_path / "f.prom"
+    states = [manager.read_text(), "{", manager.read_text()]
+    more = json.loads(states[0])
+    more["jobs"].append(job(4, 4, submit_time=now - 40, group=5))
+    states[2] = json.dumps(more)
+    found = []
+
+    def next_state(_seconds: float) -> None:
+        found.append(json.loads(out.read_text()))
+        manager.write_text(states[len(found)])
+
+    monkeypatch.setattr(time, "sleep", next_state)
+    given = ["live", "forecast", str(path), "--samples", "5", "--publish", str(out)]
+    assert main([*given, "--rounds", "3", "--prometheus", str(metrics)]) == 0
+    assert found[0] == found[1]
+    assert [one["job"] for one in found[0]["jobs"]] == ["3_0"]
+    last = read_forecast(out)
+    assert [one.job for one in last.jobs] == ["3_0", "4_0"]
+    assert [round(one.starts[2] - last.time, -1) for one in last.jobs] == [400, 500]
+    assert 'hpcsched_waiting_jobs{partition="main"} 2' in metrics.read_text()
+    assert "no forecast this time" in capsys.readouterr().err
+    assert main(["when", "4_0", "--forecast", str(out)]) == 0
+    assert "before it: 1 jobs, of which 1 of its group" in capsys.readouterr().out

@@ -4,7 +4,7 @@ import sys
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -140,6 +140,32 @@ def replay(
         typer.echo(line)
 
 
+def _seconds(text: str) -> int:
+    from hpcsched.parameters import parse_duration
+
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+@dataclass(frozen=True)
+class Publishing:
+    """Options on forecasts that are made again and again for others."""
+
+    publish: Annotated[
+        Path | None,
+        typer.Option(help="Write forecasts to this JSON file, again and again; see --every."),
+    ] = None
+    every: Annotated[
+        Any, typer.Option(parser=_seconds, metavar="TIME", help="Time from one to the next.")
+    ] = "5min"
+    rounds: Annotated[int | None, typer.Option(min=1, help="End after this many.")] = None
+    prometheus: Annotated[
+        Path | None, typer.Option(help="Also write metrics to this file (*.prom).")
+    ] = None
+
+
 @app.command()
 @with_option_groups
 def forecast(
@@ -149,6 +175,7 @@ def forecast(
     quantiles: Quantiles = QUANTILES,
     samples: Samples = 200,
     output: DataOutput,
+    publishing: Publishing,
     overrides: Overrides = None,
 ) -> None:
     """Forecast when the jobs that wait on the cluster will start.
@@ -157,20 +184,22 @@ def forecast(
     scenario's dispatcher replays each sample. Nothing is changed.
     """
     from hpcsched.scenario import load_scenario
+    from hpcsched.studies.forecast.forecast_file import publish
     from hpcsched.studies.forecast.forecasting import forecast_content, forecast_table
     from hpcsched.studies.progress import Bar
-    from hpcsched_slurm.live.live_forecast import forecast_cluster
+    from hpcsched_slurm.live.live_forecast import ClusterForecaster
 
-    loaded = load_scenario(scenario, overrides or ())
+    forecaster = ClusterForecaster(load_scenario(scenario, overrides or ()))
+    if publishing.publish is not None:
+        found = forecaster.repeated(quantiles, samples, publishing.every, publishing.rounds)
+        for one in found:
+            publish(one, publishing.publish, publishing.prometheus)
+        return
     with Bar("forecast") as bar:
-        found = forecast_cluster(
-            loaded,
-            supposed=supposed,
-            quantiles=quantiles,
-            samples=samples,
-            ended=lambda number: bar.count(number, samples, "futures"),
+        now = forecaster.forecast(
+            supposed, quantiles, samples, lambda number: bar.count(number, samples, "futures")
         )
-    output.show(lambda: forecast_table(found).as_text(), lambda: forecast_content(found))
+    output.show(lambda: forecast_table(now).as_text(), lambda: forecast_content(now))
 
 
 def _run(

@@ -7,20 +7,23 @@ users' jobs took, and what is submitted later, is drawn from the scenario's trac
 cluster's history.
 """
 
+import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, waiting_job
-from hpcsched.errors import Finding, InputError
+from hpcsched.errors import Finding, HpcschedError, InputError
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.runs.assembly import Assembly, assemble, parts_of
 from hpcsched.scenario import Scenario
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_branches import LaterJobs, ReplayBranch, branches
 from hpcsched.simulation.replay_limits import ReplayLimits
+from hpcsched.studies.forecast.forecast_file import ForecastFile, WaitingJobForecast
 from hpcsched.studies.forecast.forecasting import (
     NOBODY,
     QUANTILES,
@@ -52,6 +55,8 @@ from hpcsched_slurm.live.following import Predictions
 from hpcsched_slurm.live.session import earliest_submission
 from hpcsched_slurm.live.site import check_site, site_of
 from hpcsched_slurm.live.snapshot import Asked, Snapshot, snapshot
+
+_LOG = logging.getLogger("hpcsched.live")
 
 _SUPPOSED = 0
 """Number of a job that might be submitted; those of a cluster are above."""
@@ -91,61 +96,131 @@ def history_of(jobs: Sequence[TracedJob], origin: int) -> History:
     return History(columns, numbers, run_times, ArrivalHistory(columns))
 
 
-def forecast_cluster(
-    scenario: Scenario,
-    *,
-    supposed: Mapping[str, Any] | None = None,
-    quantiles: Sequence[float] = QUANTILES,
-    samples: int = SAMPLES,
-    ended: Ended = lambda _: None,
-) -> Forecast:
-    """Return the forecasts of the jobs that wait on a scenario's cluster.
-
-    Parameters
-    ----------
-    quantiles
-        Shares, ascending, from 0 to 1.
+class ClusterForecaster:
+    """Forecasts of the jobs that wait on a scenario's cluster, whose history is learned once.
 
     Raises
     ------
     InputError
-        The scenario does not fit the cluster, its jobs cannot be replayed, or the supposed job
-        fits nowhere.
+        The scenario does not fit the cluster.
     UnavailableError
         The cluster cannot be read.
     """
-    live = scenario.live
-    if live is None:
-        message = "it has no 'live:', which says how the cluster is reached"
-        raise InputError(Finding("not-live", message))
-    assembly = assemble(scenario.model_copy(update={"observers": ()})).build_all()
-    manager: WorkloadManager = assembly.make("workload_manager", live.workload_manager)
-    state = read_cluster(manager)
-    site = site_of(assembly.system, live, earliest_submission(state))
-    check_site(site, state.nodes, state.shared)
-    past = tuple(assembly.source.jobs())
-    predictions = Predictions(assembly.predictor, scenario.predictor.plugin_name)
-    predictions.learn_history(iter(past), site.origin)
-    asked = Asked(site, predictions.of, assembly.correction, assembly.objective, driven=False)
-    seen = snapshot(state, asked, site.time(time.time()), 0)
-    if supposed is not None:
-        wanted = supposed_job(supposed, assembly.system)
-        limits = ReplayLimits(site.system, assembly.partitions, assembly.policies)
-        job = job_supposed(wanted, _SUPPOSED, seen.problem.now, site.system, limits)
-        waiting = waiting_job(job, predictions.of(job), site.system)
-        queue = (*seen.problem.queue, waiting)
-        seen = seen._replace(problem=seen.problem._replace(queue=queue))
-    found = forecast_problem(
-        seen.problem,
-        assembly,
-        history_of(past, site.origin),
-        samples=samples,
-        seed=scenario.seed,
-        ended=ended,
-    )
-    keys: dict[int, str | None] = {number: job.key for number, job in seen.queue.items()}
-    keys[_SUPPOSED] = None
-    return _forecast(seen, found, keys, quantiles, samples)
+
+    def __init__(self, scenario: Scenario) -> None:
+        live = scenario.live
+        if live is None:
+            message = "it has no 'live:', which says how the cluster is reached"
+            raise InputError(Finding("not-live", message))
+        self._scenario = scenario.model_copy(update={"observers": ()})
+        assembly = assemble(self._scenario).build_all()
+        self._manager: WorkloadManager = assembly.make("workload_manager", live.workload_manager)
+        state = read_cluster(self._manager)
+        self.site = site_of(assembly.system, live, earliest_submission(state))
+        check_site(self.site, state.nodes, state.shared)
+        past = tuple(assembly.source.jobs())
+        self._predictions = Predictions(assembly.predictor, scenario.predictor.plugin_name)
+        self._predictions.learn_history(iter(past), self.site.origin)
+        self._history = history_of(past, self.site.origin)
+
+    def forecast(
+        self,
+        supposed: Mapping[str, Any] | None = None,
+        quantiles: Sequence[float] = QUANTILES,
+        samples: int = SAMPLES,
+        ended: Ended = lambda _: None,
+    ) -> Forecast:
+        """Return the forecasts of the jobs that wait now.
+
+        Parameters
+        ----------
+        supposed
+            A job that might be submitted, as `supposed_job` takes it.
+        quantiles
+            Shares, ascending, from 0 to 1.
+
+        Raises
+        ------
+        InputError
+            The jobs cannot be replayed, or the supposed job fits nowhere.
+        UnavailableError
+            The cluster cannot be read.
+        """
+        seen, found = self._sampled(supposed, samples, ended)
+        keys: dict[int, str | None] = {number: job.key for number, job in seen.queue.items()}
+        keys[_SUPPOSED] = None
+        return _forecast(seen, found, keys, quantiles, samples)
+
+    def to_publish(self, quantiles: Sequence[float], samples: int) -> ForecastFile:
+        """Return the same forecasts as others read them; raises what `forecast` raises."""
+        seen, found = self._sampled(None, samples, lambda _: None)
+        problem, origin = seen.problem, self.site.origin
+        starts = [(origin + found.quantile(share)).tolist() for share in quantiles]
+        jobs = []
+        for k, one in enumerate(problem.queue):
+            job = seen.queue[one.job_id]
+            jobs.append(
+                WaitingJobForecast(
+                    job=job.key,
+                    partition=job.partition,
+                    user=job.user,
+                    group=job.group,
+                    submit_time=origin + one.submit_time,
+                    units=one.units,
+                    requested_time=one.job.requested_time,
+                    starts=tuple(column[k] for column in starts),
+                )
+            )
+        return ForecastFile(
+            cluster=self._scenario.name,
+            time=origin + problem.now,
+            running=_running(problem),
+            samples=samples,
+            quantiles=tuple(quantiles),
+            jobs=tuple(jobs),
+        )
+
+    def repeated(
+        self, quantiles: Sequence[float], samples: int, every: float, rounds: int | None = None
+    ) -> Iterator[ForecastFile]:
+        """Yield forecasts at once and then each `every` seconds, `rounds` in all or without end.
+
+        When the cluster cannot be read, or its jobs not be replayed, a warning says so.
+        """
+        for number in count(1):
+            began = time.monotonic()
+            try:
+                yield self.to_publish(quantiles, samples)
+            except HpcschedError as error:
+                _LOG.warning("no forecast this time: %s", error)
+            if number == rounds:
+                return
+            time.sleep(max(every - (time.monotonic() - began), 0))
+
+    def _sampled(
+        self, supposed: Mapping[str, Any] | None, samples: int, ended: Ended
+    ) -> tuple[Snapshot, StartForecast]:
+        # Its parts anew: a dispatcher may remember earlier rounds.
+        assembly, site = assemble(self._scenario).build_all(), self.site
+        predict = self._predictions.of
+        asked = Asked(site, predict, assembly.correction, assembly.objective, driven=False)
+        seen = snapshot(read_cluster(self._manager), asked, site.time(time.time()), 0)
+        if supposed is not None:
+            wanted = supposed_job(supposed, assembly.system)
+            limits = ReplayLimits(site.system, assembly.partitions, assembly.policies)
+            job = job_supposed(wanted, _SUPPOSED, seen.problem.now, site.system, limits)
+            waiting = waiting_job(job, predict(job), site.system)
+            queue = (*seen.problem.queue, waiting)
+            seen = seen._replace(problem=seen.problem._replace(queue=queue))
+        # Requests of today's jobs are numbered behind those of the history, which stays as it is.
+        numbers = RequestNumbers()
+        for request in self._history.columns.requests:
+            numbers.of(request)
+        history = self._history._replace(numbers=numbers)
+        seed = self._scenario.seed
+        return seen, forecast_problem(
+            seen.problem, assembly, history, samples=samples, seed=seed, ended=ended
+        )
 
 
 def forecast_problem(
@@ -311,5 +386,9 @@ def _forecast(
         )
         for k, one in enumerate(problem.queue)
     )
-    running = sum(one.job_id >= 0 for one in problem.running)
-    return Forecast(problem.now, tuple(quantiles), jobs, running, samples)
+    return Forecast(problem.now, tuple(quantiles), jobs, _running(problem), samples)
+
+
+def _running(problem: DispatchingProblem) -> int:
+    """Return the number of running jobs, without the stand-ins of nodes out of service."""
+    return sum(one.job_id >= 0 for one in problem.running)
