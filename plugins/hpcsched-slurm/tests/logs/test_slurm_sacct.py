@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ from typer.testing import CliRunner
 
 from hpcsched.cli import app
 from hpcsched.errors import InputError
-from hpcsched.system.system import NodeGroup, System
+from hpcsched.system.mig import MIG_PROFILES
+from hpcsched.system.system import Devices, NodeGroup, System
 from hpcsched.workload.trace_calendar import calendar_of
 from tests.workload.readers.accounting_log_files import (
     AWKWARD_ROWS,
@@ -474,3 +476,35 @@ def test_a_name_with_a_line_end(tmp_path: Path) -> None:
     row = sacct_row("1", JobName="my\njob")
     found, _ = read_sacct(tmp_path, row, sacct_row("2", JobName="b"))[1]
     assert found.job.name == "my job"
+
+
+@pytest.mark.parametrize(
+    ("devices", "tres", "amount"),
+    [
+        (Devices("gpu", 4), "gres/shard=2", 2),
+        (Devices("gpu", 4), "gres/gpu=1,gres/gpu:a100=1", 4),
+        (Devices("gpu", 100), "gres/mps=50", 50),
+        (Devices("gpu", 112, MIG_PROFILES["a100-40gb"]), "gres/gpu=1,gres/gpu:a100_1g.5gb=1", 15),
+        (Devices("gpu", 112, MIG_PROFILES["a100-40gb"]), "gres/gpu:3g.20gb=1", 52),
+        (Devices("gpu", 112, MIG_PROFILES["a100-40gb"]), "gres/gpu=2", 224),
+    ],
+)
+def test_shares_of_gpus(tmp_path: Path, devices: Devices, tres: str, amount: int) -> None:
+    """Shards, MPS and MIG types are parts of a GPU where the system has GPUs as devices."""
+    groups = (NodeGroup("g", 2, {"core": 16, "gpu": 4}, sliced=True),)
+    system = System(groups, {"gpu": Fraction(1, devices.shares)}, devices=devices)
+    row = sacct_row("1", AllocTRES=f"cpu=16,node=1,{tres}", ReqMem="")
+    _, (traced,) = read_sacct(tmp_path, row, system=system, mapping="as_requested")
+    assert (traced.job.units, traced.job.unit_request) == (1, (16, amount))
+
+
+def test_several_slices_of_a_unit(tmp_path: Path) -> None:
+    """A unit has one slice: units are made smaller, or the record is refused."""
+    devices = Devices("gpu", 112, MIG_PROFILES["a100-40gb"])
+    groups = (NodeGroup("g", 2, {"core": 16, "gpu": 4}, sliced=True),)
+    system = System(groups, {"gpu": Fraction(1, 112)}, devices=devices)
+    row = sacct_row("1", AllocTRES="cpu=16,node=1,gres/gpu:1g.5gb=2", ReqMem="")
+    _, (traced,) = read_sacct(tmp_path, row, system=system, mapping="one_each")
+    assert (traced.job.units, traced.job.unit_request) == (2, (8, 15))
+    source, _ = read_sacct(tmp_path, row, system=system, mapping="as_requested", malformed="skip")
+    assert source.account.skipped == {"malformed": 1}

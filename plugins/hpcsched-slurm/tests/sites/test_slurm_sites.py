@@ -309,8 +309,10 @@ def test_devices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = without_origins(out)
     assert out == written(tmp_path, path.read_text())
     assert out.splitlines()[6:] == [
-        "    - {name: g, count: 1, resources: {core: 1, gpu: 6}}  # g1, gpu:2080ti, gpu:3090",
-        "    - {name: m, count: 1, resources: {core: 1, gpu: 7}}  # m1, gpu:1g.5gb",
+        "    - {name: g, count: 1, resources: {core: 1, gpu: {count: 6}}}"
+        "  # g1, gpu:2080ti, gpu:3090",
+        "    - {name: m, count: 1, resources: {core: 1, gpu: {count: 1, profile: a100-40gb}}}"
+        "  # m1, gpu:1g.5gb",
         "    - {name: p, count: 3, resources: {core: 1}}  # p[1-3]",
         "    - {name: x, count: 1, resources: {core: 1, gres_2080ti: 1, nv_link: 5, gres_mem: 5}}"
         "  # x1",
@@ -425,3 +427,32 @@ def test_any_text_ends_well(text: list[str], tmp_path_factory: pytest.TempPathFa
         written(folder, "".join(text).encode("utf-8", "replace").decode())
     except InputError as error:
         assert "scenario.yaml" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("gres", "declared"),
+    [
+        (("gpu:a:4,shard:16", "gpu:2,shard:8"), ("{count: 4, shares: 4}", "{count: 2, shares: 4}")),
+        (("gpu:4,mps:400", "gpu:8"), ("{count: 4, shares: 100}", "{count: 8, shares: 100}")),
+        # Shards that are not of one size stay numbers.
+        (("gpu:4,shard:16", "gpu:4,shard:8"), ("4, shard: 16", "4, shard: 8")),
+        (("gpu:4,shard:15", "gpu:4"), ("4, shard: 15", "4")),
+        # Fourteen slices need two GPUs; the other node has whole ones.
+        (("gpu:1g.5gb:14", "gpu:4"), ("{count: 2, profile: a100-40gb}", "{count: 4}")),
+        (
+            ("gpu:a100_1g.10gb:2,gpu:a100_3g.40gb:1", "gpu:7g.80gb:3"),
+            ("{count: 1, profile: a100-80gb}", "{count: 3, profile: a100-80gb}"),
+        ),
+        (("gpu:1g.5gb:7", "gpu:7g.80gb:1"), ("7", "1")),
+    ],
+)
+def test_gpus_that_are_shared(
+    tmp_path: Path, gres: tuple[str, str], declared: tuple[str, str]
+) -> None:
+    """Shards, MPS and MIG slices make GPUs devices, if all nodes have the same."""
+    conf = tmp_path / "slurm.conf"
+    nodes = "".join(f"NodeName=n{k} CPUs=8 Gres={one}\n" for k, one in enumerate(gres))
+    conf.write_text(f"{nodes}PartitionName=p Nodes=ALL\n")
+    text = as_yaml(read_site(read_entries(conf)), conf)
+    for one in declared:
+        assert f"resources: {{core: 8, gpu: {one}}}" in text

@@ -11,6 +11,7 @@ Source: the manual page `sacct` of SchedMD; a `core` here is a CPU in Slurm's te
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from fractions import Fraction
 from pathlib import Path
 
 from hpcsched.errors import Finding, InputError, Place
@@ -27,7 +28,9 @@ from hpcsched_slurm.logs.sacct_rows import Row, SacctRows, parse_job_id, what_it
 from hpcsched_slurm.params import SlurmSacctParams
 from hpcsched_slurm.syntax.gres import (
     GRES,
+    SHARED,
     counted_in_total,
+    mig_profile,
     parse_gres,
     parse_tres,
     renamed,
@@ -72,6 +75,7 @@ class SlurmSacctSource(AccountingLogSource):
         self._lists = tuple(zip(self._tres, ("allocgres", "reqgres")[::order], strict=True))
         self._counted = {what: columns[::order] for what, columns in _COLUMNS.items()}
         self._gres: dict[str, None] = {}
+        self._part: Fraction | None = None
         self._check_columns()
         if self._zone is None:
             self._check_zone()
@@ -120,6 +124,13 @@ class SlurmSacctSource(AccountingLogSource):
 
     def _request(self, row: Row) -> Request:
         units = self.units_of(*self._amounts(row))
+        if self._part is not None:
+            assert self.system.devices is not None
+            name = self.system.devices.resource_type
+            each = units.amounts[name]
+            if each != 1 and self.system.devices.profiles:
+                raise ValueError(f"expected units with one MIG slice, found {each} slices")
+            units = units._replace(amounts={**units.amounts, name: each * self._part})
         # So many nodes were not fewer.
         return self.request_for(units, one_unit_per_node=units.per_node and units.units > 1)
 
@@ -173,7 +184,7 @@ class SlurmSacctSource(AccountingLogSource):
                 raise ValueError("expected a number of nodes from 1 on, found none")
         else:
             nodes = self._count(row, "node", lists) or 1
-        tres = {"cpu": cores, **_devices(lists)}
+        tres = {"cpu": cores, **self._in_parts(_devices(lists))}
         memory = next((amounts["mem"] for amounts in lists if amounts.get("mem")), None)
         # AllocTRES and ReqTRES have exact totals; ReqMem is per node or core up to Slurm 20.11.
         if memory is None:
@@ -195,6 +206,23 @@ class SlurmSacctSource(AccountingLogSource):
                     if count:
                         return count
         return None
+
+    def _in_parts(self, gres: dict[str, int]) -> dict[str, int]:
+        """Return the devices of a job, shares and MIG slices as numbers of parts of a GPU."""
+        devices, self._part = self.system.devices, None
+        if devices is None:
+            return gres
+        profiles = {one.name: one.amount for one in devices.profiles}
+        types = self.system.resource_types
+        for name, amount in gres.items():
+            kind, _, type_ = name.partition(":")
+            shares = profiles.get(mig_profile(type_), 0)
+            if kind.removeprefix(GRES) in SHARED and kind.removeprefix(GRES) not in types:
+                shares = 0 if profiles else 1
+            if shares and name not in self._params.resource_types:
+                self._part = Fraction(shares, devices.shares)
+                return {f"{GRES}{devices.resource_type}": amount}
+        return gres
 
     def _as_declared(self, tres: Mapping[str, int]) -> dict[str, int]:
         """Return amounts by resource type; a device's total counts, not its types beside it."""

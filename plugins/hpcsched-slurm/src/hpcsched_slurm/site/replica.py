@@ -15,7 +15,6 @@ from hpcsched_slurm.site.site import ENFORCED, read_site
 from hpcsched_slurm.site.slurm_settings import dispatcher_block
 from hpcsched_slurm.site.writing import write_blocks
 from hpcsched_slurm.site.yaml_text import origin
-from hpcsched_slurm.syntax.gres import totals
 from hpcsched_slurm.syntax.values import NOT_GIVEN
 
 _HELD = 600
@@ -46,11 +45,8 @@ def site_blocks(conf: Path, tables: Sequence[Path], names: TraceNames) -> SiteBl
     found = read_tables(tables)
     words = set(site.settings.get(ENFORCED, "").lower().split(","))
     enforced = bool(words & _ENFORCING)
-    blocks = write_blocks(site, conf, found.qos if enforced else ())
-    nodes = site.nodes.values()
-    types = {"core", *(name for node in nodes for name in totals(node.gres))}
-    types |= {"mem"} if any(node.memory for node in nodes) else set()
-    accounts = accounts_block(found, names, types, whole=True, enforced=enforced)
+    blocks = write_blocks(site, conf, found.qos if enforced else (), devices=True)
+    accounts = accounts_block(found, names, blocks.types, whole=True, enforced=enforced)
     dispatcher = dispatcher_block(site.scheduler, site.priority, site.places)
     preemption = {name: one.preemption for name, one in found.qos.items()}
     preempt = preempt_line(site.settings, site.scheduler, preemption, site.places)

@@ -18,12 +18,20 @@ from hpcsched.scenario.system import (
     partition_clashes,
     unknown_groups,
 )
+from hpcsched.system.mig import MEMORY_SLICES, MIG_PROFILES
 from hpcsched_slurm.site.limits_text import limits_text
 from hpcsched_slurm.site.preemption_text import preempt_line
 from hpcsched_slurm.site.site import SlurmNode, SlurmPartition, SlurmSite
 from hpcsched_slurm.site.slurm_settings import dispatcher_block
 from hpcsched_slurm.site.yaml_text import duration, one_line, origin, scalar
-from hpcsched_slurm.syntax.gres import license_resource, totals
+from hpcsched_slurm.syntax.gres import (
+    SHARED,
+    Gres,
+    license_resource,
+    mig_profile,
+    resource_type,
+    totals,
+)
 from hpcsched_slurm.syntax.host_names import fold
 
 _LONGEST = 90
@@ -35,6 +43,7 @@ class _Group(NamedTuple):
 
     name: str
     nodes: tuple[SlurmNode, ...]
+    sharing: "_Sharing"
 
     @property
     def resources(self) -> dict[str, int | str]:
@@ -43,7 +52,67 @@ class _Group(NamedTuple):
         offered: dict[str, int | str] = {"core": node.cpus}
         if node.memory:
             offered["mem"] = f"{node.memory}MiB"
-        return offered | totals(node.gres)
+        return offered | self.sharing.declared(node.gres)
+
+
+class _Sharing(NamedTuple):
+    """How GPUs of a site are divided.
+
+    Attributes
+    ----------
+    shares
+        Shares of a GPU that `shard` or `mps` stand for; None without, or if nodes differ.
+    model
+        Model of GPUs with MIG slices; empty without, or if nodes differ.
+    """
+
+    shares: int | None = None
+    model: str = ""
+
+    @classmethod
+    def of(cls, nodes: Iterable[SlurmNode]) -> "_Sharing":
+        """Return how the GPUs of these nodes are divided."""
+        shares, models = set[int](), set[str]()
+        for node in nodes:
+            counts = totals(node.gres)
+            for amount in filter(None, (counts[name] for name in SHARED)):
+                whole, rest = divmod(amount, counts["gpu"] or amount + 1)
+                shares.add(0 if rest else whole)
+            if fits := _sliced(node.gres):
+                models.add(min(fits, key=lambda model: fits[model]))
+        if models:
+            return cls(model=models.pop() if len(models) == 1 else "")
+        return cls(shares.pop() or None if len(shares) == 1 else None)
+
+    def declared(self, gres: Sequence[Gres]) -> dict[str, int | str]:
+        """Return the generic resources of a node, as a scenario states them."""
+        counts: dict[str, int | str] = dict(totals(gres))
+        count = _sliced(gres).get(self.model, counts.get("gpu", 0))
+        if "gpu" not in counts or not (self.shares or self.model):
+            return counts
+        how = f", shares: {self.shares}" if self.shares else ""
+        if self.model in _sliced(gres):
+            how = f", profile: {self.model}"
+        dropped = SHARED if self.shares else ()
+        counts = {name: amount for name, amount in counts.items() if name not in dropped}
+        return counts | {"gpu": f"{{count: {count}{how}}}"}
+
+
+def _sliced(gres: Sequence[Gres]) -> dict[str, int]:
+    """Return the number of GPUs that the MIG slices of a node take, by models that have such.
+
+    Nothing if there are GPUs of other types, too.
+    """
+    gpus = [one for one in gres if resource_type(one.name) == "gpu"]
+    found = {}
+    for model, profiles in MIG_PROFILES.items():
+        memory = {one.name: one.placements[0].bit_count() for one in profiles}
+        names = [(mig_profile(one.type), one.amount) for one in gpus]
+        if gpus and all(name in memory for name, _ in names):
+            compute = sum(int(name[0]) * amount for name, amount in names)
+            slices = sum(memory[name] * amount for name, amount in names)
+            found[model] = max(-(-compute // 7), -(-slices // MEMORY_SLICES))
+    return found
 
 
 class Blocks(NamedTuple):
@@ -55,22 +124,27 @@ class Blocks(NamedTuple):
         The block `system`, after comments with the source and the parts that are left out.
     partitions
         The block `partitions`; empty without partitions.
+    types
+        Resource types of the system.
     """
 
     system: str
     partitions: str
     nodes: dict[str, str]
+    types: frozenset[str]
 
 
 def as_yaml(site: SlurmSite, path: Path) -> str:
     """Return the blocks of a site as YAML: those of `write_blocks`, and the dispatcher if known."""
-    blocks = write_blocks(site, path)
+    blocks = write_blocks(site, path, devices=True)
     dispatcher = dispatcher_block(site.scheduler, site.priority, site.places)
     preempt = preempt_line(site.settings, site.scheduler, {}, site.places)
     return blocks.system + blocks.partitions + preempt + dispatcher
 
 
-def write_blocks(site: SlurmSite, source: Path, qos: Collection[str] = ()) -> Blocks:
+def write_blocks(
+    site: SlurmSite, source: Path, qos: Collection[str] = (), *, devices: bool = False
+) -> Blocks:
     """Return the blocks `system` and `partitions` of a site.
 
     Groups are identical nodes in the same partitions. Licences are shared resources. Comments name
@@ -81,21 +155,24 @@ def write_blocks(site: SlurmSite, source: Path, qos: Collection[str] = ()) -> Bl
     ----------
     qos
         Names of the QOS that the scenario has.
+    devices
+        Whether GPUs with shares (`shard`, `mps`) or with MIG slices alone are declared as devices.
 
     Raises
     ------
     InputError
         If the site makes no valid system.
     """
-    groups = _groups(site)
+    groups = _groups(site, _Sharing.of(site.nodes.values()) if devices else _Sharing())
     system = "".join(_system_lines(site, groups, source))
     partitions = "".join(_partition_lines(site, groups, qos))
     _check(system + partitions, site, source)
     nodes = {group.name: fold([node.name for node in group.nodes]) for group in groups}
-    return Blocks(system, partitions, nodes)
+    types = frozenset(name for group in groups for name in group.resources)
+    return Blocks(system, partitions, nodes, types)
 
 
-def _groups(site: SlurmSite) -> list[_Group]:
+def _groups(site: SlurmSite, sharing: _Sharing) -> list[_Group]:
     member_of: dict[str, list[str]] = {name: [] for name in site.nodes}
     for partition in site.partitions.values():
         for name in partition.nodes:
@@ -105,7 +182,8 @@ def _groups(site: SlurmSite) -> list[_Group]:
         key = node.cpus, node.memory, node.gres, tuple(member_of[node.name])
         alike.setdefault(key, []).append(node)
     names = _unique(_group_name(nodes) for nodes in alike.values())
-    return [_Group(name, tuple(nodes)) for name, nodes in zip(names, alike.values(), strict=True)]
+    pairs = zip(names, alike.values(), strict=True)
+    return [_Group(name, tuple(nodes), sharing) for name, nodes in pairs]
 
 
 def _system_lines(site: SlurmSite, groups: Sequence[_Group], source: Path) -> Iterator[str]:

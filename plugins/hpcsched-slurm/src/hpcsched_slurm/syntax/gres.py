@@ -202,6 +202,24 @@ def totals(resources: Iterable[Gres]) -> Counter[str]:
     return counts
 
 
+SHARED = ("shard", "mps")
+"""Generic resources that are shares of GPUs."""
+
+_MIG = re.compile(r"[1-7]g\.[0-9]+gb$")
+
+
+def mig_profile(type_: str) -> str:
+    """Return the MIG profile that a type of GPUs names; empty for other types.
+
+    Examples
+    --------
+    >>> mig_profile("a100_1g.5gb"), mig_profile("a100")
+    ('1g.5gb', '')
+    """
+    found = _MIG.search(type_.lower())
+    return found[0] if found else ""
+
+
 PREFIX = "license_"
 """Beginning of the names of shared resources that stand for licences."""
 
