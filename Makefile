@@ -15,12 +15,18 @@ ifneq ($(SLURMRESTD),)
 export HPCSCHED_SLURMRESTD ?= $(abspath $(SLURMRESTD))
 endif
 
+# Likewise the workloads that share GPUs; see docs/fgd2023.md.
+FGD := $(wildcard ../shared/fgd)
+ifneq ($(FGD),)
+export HPCSCHED_FGD ?= $(abspath $(FGD))
+endif
+
 QUICKSTART := small-easy small-fcfs small-sjf small-cp small-order-search
 LONGEST_FIRST := small-order-search $(filter-out small-order-search,$(QUICKSTART))
 # The first jobs of the embedded trace, and the objective that the last two go after.
 QUICKLY := --set trace.jobs=300 --set objective=af
 
-.PHONY: quickstart release test test-all test-slurm test-slurm-long lint bench sanitize fuzz mutation docs debs2024 debs2024_logs mod2017 cp2021 cpmpy_models in_papers_manner rlscheduler predictors changing_log ahead ahead_offline switching schema clean $(QUICKSTART)
+.PHONY: quickstart release test test-all test-slurm test-slurm-long lint bench sanitize fuzz mutation docs debs2024 debs2024_logs mod2017 cp2021 cpmpy_models in_papers_manner fgd2023 rlscheduler predictors changing_log ahead ahead_offline switching schema clean $(QUICKSTART)
 
 quickstart: $(VENV)/installed ## Replay the embedded trace under five dispatchers, and compare them
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync $(LONGEST_FIRST)
@@ -109,7 +115,7 @@ fuzz: $(SANITIZED)/installed ## Random workloads in a compiled core with ASan an
 mutation: $(VENV)/installed-mutation ## Mutation testing; see benchmarks/mutation/README.md
 	$(BIN)/python -m benchmarks.mutation $(OF) $(OPTIONS)
 
-debs2024 mod2017 cp2021 cpmpy_models in_papers_manner: $(VENV)/installed ## Rerun a paper's comparison; see docs/experiments.md
+debs2024 mod2017 cp2021 cpmpy_models in_papers_manner fgd2023: $(VENV)/installed ## Rerun a paper's comparison; see docs/experiments.md
 	$(BIN)/hpcsched experiment experiments/$@.yaml
 	$(BIN)/python experiments/$@.py
 

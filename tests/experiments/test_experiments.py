@@ -10,6 +10,7 @@ from comparisons.cp2021.paper import PRINTED
 from comparisons.debs2024.declaration import read_presentation
 from comparisons.debs2024_logs import paper
 from comparisons.debs2024_logs.tables import DELAYED_HALF, DELAYED_LOG
+from comparisons.fgd2023 import outcomes as fgd2023
 from comparisons.in_papers_manner.papers import PAPERS
 from comparisons.rlscheduler import paper as rlscheduler
 from comparisons.rlscheduler.table import AXES, LOG, SCHEDULER, WINDOW
@@ -45,6 +46,7 @@ def read(tmp_path, monkeypatch):
         (tmp_path / log).touch()
     monkeypatch.setenv("HPCSCHED_TRACES", str(tmp_path))
     monkeypatch.setenv("HPCSCHED_CHANGING_LOGS", str(tmp_path))
+    monkeypatch.setenv("HPCSCHED_FGD", str(tmp_path))
     monkeypatch.setenv("HPCSCHED_RLSCHEDULER_LOGS", str(tmp_path))
 
     def read_it(name: str, without: str = "") -> Experiment:
@@ -210,6 +212,26 @@ def test_the_models_on_three_solvers(read):
         assert lists == ((), False, None, "worst_case")
         assert (dispatcher.time_limits.first, dispatcher.time_limits.most) == (1, 2)
         assert (cell.scenario.simulation.dispatch_latency is not None) == charged
+
+
+def test_fgd2023(read, tmp_path):
+    """Six policies on 17 workloads, ten seeds each; a part of them, as all take long to read."""
+    for name in fgd2023_workloads():
+        (tmp_path / f"openb_pod_list_{name}.csv.gz").touch()
+    cells = read("fgd2023", ", 43, 44, 45, 46, 47, 48, 49, 50, 51").cells
+    assert len(cells) == 17 * 6
+    for cell in cells:
+        workload, scenario = cell.labels["trace.of.path"], cell.scenario
+        assert f"_{workload}.csv" in scenario.trace.of.path
+        assert scenario.dispatcher.allocator.plugin_name in fgd2023.POLICIES
+        models = scenario.trace.of.columns.node_groups
+        assert models == (None if "multigpu" in workload else "gpu_spec")
+
+
+def fgd2023_workloads():
+    """Return the labels of the workloads."""
+    text = (FOLDER / "fgd2023.yaml").read_text(encoding="utf-8")
+    return yaml.safe_load(text)["matrix"][0]["names"]
 
 
 def test_in_papers_manner_on_gaia(read):
