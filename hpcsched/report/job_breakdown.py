@@ -27,8 +27,8 @@ from hpcsched.runs.columns import JOB_COLUMNS
 from hpcsched.runs.directory import RunDirectory
 from hpcsched.runs.tables import ArrowTable
 from hpcsched.scenario import load_scenario
-from hpcsched.scenario.resolved import read_partitions
-from hpcsched.system.system import Request
+from hpcsched.scenario.resolved import read_partitions, read_system
+from hpcsched.system.system import Request, System
 from hpcsched.workload.job import Job
 from hpcsched.workload.site_partitions import Partitions
 from hpcsched.workload.trace_calendar import calendar_of, trace_names
@@ -42,6 +42,8 @@ OF_JOBS = ("units", "unit_request", "user", "group", "application", "queue", "pa
 """Columns of `jobs.parquet` from which jobs are classified."""
 SITE_PARTITION = "site_partition"
 """Column with the name of the scenario's partition of each job."""
+DEVICES = "devices_asked"
+"""Column with what a unit of each job asks for, where GPUs are devices: its order and its name."""
 
 
 class JobAttributes(NamedTuple):
@@ -52,12 +54,21 @@ class JobAttributes(NamedTuple):
     comments: Sequence[str]
 
     @classmethod
-    def of(cls, jobs: Any, partitions: Partitions, comments: Sequence[str]) -> "JobAttributes":
-        """Return the attributes of an Arrow table of jobs."""
+    def of(
+        cls,
+        jobs: Any,
+        partitions: Partitions,
+        comments: Sequence[str],
+        system: System | None = None,
+    ) -> "JobAttributes":
+        """Return the attributes of an Arrow table of jobs; the system tells what devices are."""
         names = [name for name in OF_JOBS if name in jobs.column_names]
         columns = {name: jobs[name].to_pylist() for name in names}
         if partitions:
             columns[SITE_PARTITION] = site_partitions(partitions, columns, comments)
+        if system is not None and system.devices is not None:
+            groups = jobs["node_groups"].to_pylist()
+            columns[DEVICES] = devices_asked(system, columns["unit_request"], groups)
         return cls(columns, jobs["submit_time"].to_numpy(), comments)
 
 
@@ -131,6 +142,38 @@ def site_partitions(
     return list(map(named, *(columns.get(name) or [None] * count for name in names)))
 
 
+def devices_asked(
+    system: System,
+    requests: Sequence[Mapping[str, int]],
+    node_groups: Sequence[Sequence[str] | None],
+) -> list[tuple[int, str]]:
+    """Return an order and a name of the devices that a unit of each job asks for.
+
+    Shares of a device are classed by quarters. Jobs that may only use some models have these before
+    the name: `V100: up to 0.50 GPU`, `2 GPU`, `1g.5gb`.
+    """
+    assert system.devices is not None
+    kind, shares, profiles = system.devices
+    names = {one.amount: one.name for one in profiles}
+    models = {group.name: group.model or group.name for group in system.groups}
+    declared = any(group.model for group in system.groups)
+
+    @cache
+    def named(amount: int, groups: tuple[str, ...]) -> tuple[int, str]:
+        if not amount:
+            return 0, f"no {kind.upper()}"
+        quarter = -(-4 * amount // shares)
+        name = f"{amount // shares} {kind.upper()}"
+        if amount % shares:
+            name = names.get(amount, f"up to {quarter / 4:.2f} {kind.upper()}")
+        allowed = " or ".join(sorted({models[group] for group in groups})) if declared else ""
+        order = amount if profiles or amount >= shares else quarter * shares // 4
+        return order, f"{allowed}: {name}" if allowed else name
+
+    pairs = zip(requests, node_groups, strict=True)
+    return [named(request[kind], tuple(groups or ())) for request, groups in pairs]
+
+
 _Keys = Sequence[tuple[int | str, int | str] | None]
 """What classes are sorted by, and their names; None for a job without a class."""
 
@@ -171,7 +214,9 @@ def _sizes(jobs: JobAttributes) -> _Keys:
 
 
 def _gpus(jobs: JobAttributes) -> _Keys:
-    """Return whether jobs ask for a resource type with `gpu` in its name."""
+    """Return whether jobs ask for a resource type with `gpu` in its name, or for which devices."""
+    if DEVICES in jobs.columns:
+        return jobs.columns[DEVICES]
     classes = {True: (0, WITH_GPU), False: (1, WITHOUT_GPU)}
     requests = jobs.columns.get("unit_request") or [None] * len(jobs.submits)
     return [
@@ -249,7 +294,8 @@ class Schedule:
     def attributes(self) -> JobAttributes:
         """Attributes of the jobs, by which they are classified."""
         partitions = read_partitions(self.run.scenario_path)
-        return JobAttributes.of(self.jobs, partitions, self.run.manifest.trace_comments)
+        comments, system = self.run.manifest.trace_comments, read_system(self.run.scenario_path)
+        return JobAttributes.of(self.jobs, partitions, comments, system)
 
     @cached_property
     def areas(self) -> FloatColumn:
@@ -303,7 +349,8 @@ class JobBreakdown(NamedTuple):
 def read_schedule(one: StudiedRun, objective: Objective | None) -> Schedule:
     """Return the schedule of a run; its objective is None if it cannot be built here."""
     table = one.run.all_jobs
-    jobs = table.read(*(c.name for c in JOB_COLUMNS if c.kind in _KEPT and table.has(c.name)))
+    names = [c.name for c in JOB_COLUMNS if c.kind in _KEPT and table.has(c.name)]
+    jobs = table.read(*names, "node_groups")
     jobs = jobs.filter(jobs["start_time"].is_valid()).sort_by("job_id")
     return Schedule(one.name, one.run.path, one.run, jobs, tau_of(one), objective)
 
@@ -473,7 +520,8 @@ def _notes(breakdown: JobBreakdown) -> Iterator[str]:
 _ABOUT = {
     "partition": "Partitions are those of the scenario, or the log's where it declares none.",
     "size": "The number of units that a job asks for, in classes that end at powers of two.",
-    "gpu": "GPU: jobs that ask for a resource type with gpu in its name.",
+    "gpu": "GPU: jobs that ask for a resource type with gpu in its name; where GPUs are devices,"
+    " what a unit asks of them.",
     "hour": "Hours of the day by the clock of the log.",
 }
 """Notes on kinds of classes."""

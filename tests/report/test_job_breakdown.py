@@ -2,6 +2,7 @@
 
 import csv
 import json
+from fractions import Fraction
 from html import unescape
 from pathlib import Path
 
@@ -11,12 +12,15 @@ from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.job_breakdown import (
     JobBreakdown,
     breakdown_table,
+    devices_asked,
     job_breakdown,
     objective_of,
     read_schedule,
 )
 from hpcsched.report.studied_runs import open_study
 from hpcsched.report.tables.report_table import Table
+from hpcsched.system.mig import MIG_PROFILES, MIG_SHARES
+from hpcsched.system.system import Devices, NodeGroup, System
 from tests.report.named_site import shown, write_site
 
 
@@ -169,3 +173,22 @@ def test_the_page_has_a_table_for_each_class(tmp_path: Path) -> None:
         True,
         False,
     ]
+
+
+def test_jobs_by_what_they_ask_of_devices() -> None:
+    """Shares in quarters, whole GPUs by their number, slices by profile, with the models."""
+    groups = (NodeGroup("a", 1, {"gpu": 2}, "V100"), NodeGroup("b", 1, {"gpu": 2}, "T4"))
+    system = System(groups, {"gpu": Fraction(1, 1000)}, devices=Devices("gpu", 1000))
+    requests = [{"gpu": amount} for amount in (0, 300, 500, 2000, 2000)]
+    bounds = [None, None, ["a", "b"], ["a"], None]
+    assert devices_asked(system, requests, bounds) == [
+        (0, "no GPU"), (500, "up to 0.50 GPU"), (500, "T4 or V100: up to 0.50 GPU"),
+        (2000, "V100: 2 GPU"), (2000, "2 GPU"),
+    ]  # fmt: skip
+    sliced = System(
+        (NodeGroup("a", 1, {"gpu": 2}, sliced=True),),
+        {"gpu": Fraction(1, MIG_SHARES)},
+        devices=Devices("gpu", MIG_SHARES, MIG_PROFILES["a100-40gb"]),
+    )
+    requests = [{"gpu": amount} for amount in (15, 112)]
+    assert devices_asked(sliced, requests, [None, None]) == [(15, "1g.5gb"), (112, "1 GPU")]

@@ -3,7 +3,7 @@
 import json
 from bisect import insort
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
@@ -35,18 +35,25 @@ from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.runs.resource_records import recorded_outages
 from hpcsched.scenario.resolved import read_system
 from hpcsched.system.outages import down_time
-from hpcsched.system.system import System
+from hpcsched.system.system import Devices, System
 from hpcsched.workload.trace_calendar import simulated_second
 
 LARGEST = 20_000
 """Largest number of rectangles; more could not be told apart."""
+
+_BITS = 64
+_Place = tuple[int, int]  # a node, and a part of its devices; -1: all of it
+_Share = tuple[int, int]
 
 Time = int | str
 """A time as `simulated_second` takes it."""
 
 
 class GanttJob(NamedTuple):
-    """A job within the window: amount of a unit, units by node, amount times seconds (`area`)."""
+    """A job within the window: amount of a unit, units by node, amount times seconds (`area`).
+
+    `devices` has the parts of devices that each unit takes, as bits; empty where it takes none.
+    """
 
     job_id: int
     start: int
@@ -55,6 +62,7 @@ class GanttJob(NamedTuple):
     amount: int
     units: Mapping[int, int]
     area: int
+    devices: tuple[int, ...] = ()
 
 
 class JobRectangle(NamedTuple):
@@ -121,8 +129,11 @@ def _span(one: StudiedRun) -> tuple[int, int]:
 
 def _window(one: StudiedRun, system: System, resource: str, begin: int, end: int) -> Window:
     amounts = system.capacity[:, system.resource_types.index(resource)].tolist()
-    jobs = _jobs_in_window(one, resource, begin, end)
-    found = _rectangles(jobs, amounts, system.group_of.tolist(), begin, end)
+    devices = system.devices
+    if devices is not None and devices.resource_type != resource:
+        devices = None
+    jobs = _jobs_in_window(one, resource, begin, end, by_device=devices is not None)
+    found = _rectangles(jobs, amounts, system.group_of.tolist(), begin, end, devices=devices)
     down = tuple(
         NodeOutage(node, max(start, begin), min(over, end))
         for node, start, over in zip(
@@ -143,11 +154,13 @@ def _window(one: StudiedRun, system: System, resource: str, begin: int, end: int
     return Window(one, resource, begin, end, system, found, nodes, down, by_number)
 
 
-def _jobs_in_window(one: StudiedRun, resource: str, begin: int, end: int) -> list[GanttJob]:
+def _jobs_in_window(
+    one: StudiedRun, resource: str, begin: int, end: int, *, by_device: bool
+) -> list[GanttJob]:
     """Return the jobs that run within a window, by start and number."""
     found = []
     names = ("job_id", "start_time", "end_time", "units", "nodes", "node_units", "unit_request")
-    for part in one.run.jobs.parts(*names, "user"):
+    for part in one.run.jobs.parts(*names, "user", *["devices"] * by_device):
         start, over = part["start_time"], part["end_time"]
         # Jobs that take no time hold nothing, and would have no width.
         inside = pc.and_(pc.less(start, end), pc.greater(over, pc.max_element_wise(start, begin)))
@@ -155,7 +168,9 @@ def _jobs_in_window(one: StudiedRun, resource: str, begin: int, end: int) -> lis
             start, over, amount = row["start_time"], row["end_time"], row["unit_request"][resource]
             area = amount * row["units"] * (min(over, end) - max(start, begin))
             units = dict(zip(row["nodes"], row["node_units"], strict=True))
-            found.append(GanttJob(row["job_id"], start, over, row["user"], amount, units, area))
+            taken = tuple(row.get("devices") or ())
+            job = GanttJob(row["job_id"], start, over, row["user"], amount, units, area, taken)
+            found.append(job)
     # By start, then by number: equal runs give equal charts whatever the order of the file.
     return sorted(found, key=lambda job: (job.start, job.job_id))
 
@@ -166,25 +181,38 @@ def _rectangles(
     group_of: Sequence[int],
     begin: int,
     end: int,
+    *,
+    devices: Devices | None,
 ) -> tuple[JobRectangle, ...]:
-    free: dict[int, list[tuple[int, int]]] = {}
-    leaving: list[tuple[int, int, tuple[tuple[int, int], ...]]] = []
+    free: dict[_Place, list[_Share]] = {}
+    leaving: list[tuple[int, list[tuple[_Place, _Share]]]] = []
     found: list[JobRectangle] = []
     for job in jobs:
         # Ends come before starts of the same second: the node is free again.
         while leaving and leaving[0][0] <= job.start:
-            _, node, shares = heappop(leaving)
-            for share in shares:
-                insort(free[node], share)
+            for place, share in heappop(leaving)[1]:
+                insort(free[place], share)
         visible = max(job.start, begin), min(job.end, end)
         filled: int | None = None
+        units_before = 0
         for node, units in sorted(job.units.items()):
             if not job.amount * units:
                 continue
             scale = capacity[node]
-            shares = take_shares(free.setdefault(node, [(0, scale)]), job.amount * units)
-            heappush(leaving, (job.end, node, shares))
-            whole = shares == ((0, scale),)
+            held: list[tuple[_Place, _Share]] = []
+            if devices is None or not job.devices:
+                own = free.setdefault((node, -1), [(0, scale)])
+                held = [((node, -1), share) for share in take_shares(own, job.amount * units)]
+            else:
+                each, amount = devices.shares // devices.parts, devices.asked(job.amount).amount
+                taken = job.devices[units_before : units_before + units]
+                for part in [k for bits in taken for k in range(_BITS) if bits >> k & 1]:
+                    own = free.setdefault((node, part), [(part * each, (part + 1) * each)])
+                    held += [((node, part), share) for share in take_shares(own, amount)]
+            units_before += units
+            heappush(leaving, (job.end, held))
+            shares = _merged(share for _, share in held)
+            whole = shares == [(0, scale)]
             if whole and filled == node - 1 and group_of[node] == group_of[filled]:
                 # One rectangle for neighbours: a wide job is seen as one, and drawn faster.
                 found[-1] = found[-1]._replace(high=found[-1].high + 1)
@@ -204,21 +232,29 @@ def _rectangles(
     return tuple(found)
 
 
-def take_shares(free: list[tuple[int, int]], amount: int) -> tuple[tuple[int, int], ...]:
+def _merged(shares: Iterable[_Share]) -> list[_Share]:
+    """Return shares with those that touch made one, ascending."""
+    found: list[_Share] = []
+    for low, high in sorted(shares):
+        if found and found[-1][1] == low:
+            found[-1] = found[-1][0], high
+        else:
+            found.append((low, high))
+    return found
+
+
+def take_shares(free: list[_Share], amount: int) -> tuple[_Share, ...]:
     """Take the lowest free shares and return them merged; the free ones ascend and may touch."""
-    taken: list[tuple[int, int]] = []
+    taken: list[_Share] = []
     while amount > 0 and free:
         low, high = free.pop(0)
         if high - low > amount:
             free.insert(0, (low + amount, high))
             high = low + amount
         amount -= high - low
-        # Shares that touch become one rectangle, without a line in the middle of a job.
-        if taken and taken[-1][1] == low:
-            taken[-1] = (taken[-1][0], high)
-        else:
-            taken.append((low, high))
-    return tuple(taken)
+        taken.append((low, high))
+    # Shares that touch become one rectangle, without a line in the middle of a job.
+    return tuple(_merged(taken))
 
 
 By = Literal["user", "size"]
@@ -286,7 +322,8 @@ def gantt_figure(
         ]
     caption = (
         "A rectangle for each job on its nodes, as high as its share of a node; dark grey where a"
-        " node is out of service. Above: use of the resource type, in percent of all nodes."
+        " node is out of service; GPUs that are devices lie one above the other. Above: use of the"
+        " resource type, in percent of all nodes."
     )
     return Figure("gantt", "Jobs on nodes", caption, panels(charts, columns=1))
 

@@ -9,6 +9,8 @@ from hpcsched.errors import InputError
 from hpcsched.report.figures import gantt_figure as gantt
 from hpcsched.report.figures.gantt_figure import JobRectangle, Window, gantt_windows
 from hpcsched.report.studied_runs import open_study
+from hpcsched.runs.runner import run
+from hpcsched.scenario import load_scenario
 from tests.report.studies import write_studied
 
 
@@ -108,3 +110,23 @@ def test_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gantt, "LARGEST", 3)
     with pytest.raises(InputError, match="choose a shorter window"):
         window_of(tmp_path, "core", None, None)
+
+
+def test_devices_lie_one_above_the_other(tmp_path: Path) -> None:
+    """The jobs of 0.6 and 0.4 share the first GPU, that of 0.5 has the second of the node."""
+    (tmp_path / "jobs.csv").write_text(
+        "submit_time,run_time,requested_time,units,gpu\n"
+        "0,100,100,1,0.6\n1,100,100,1,0.5\n2,100,100,1,0.4\n3,50,50,1,2\n"
+    )
+    (tmp_path / "s.yaml").write_text(
+        "name: s\nsystem: {groups: [{name: n, count: 2, resources: {gpu: {count: 2}}}]}\n"
+        "trace: {source: table, path: jobs.csv, requests: {gpu: gpu}}\ndispatcher: easy\n"
+    )
+    path = run(load_scenario(tmp_path / "s.yaml"), tmp_path / "run").directory.path
+    (window,) = gantt_windows(open_study([path]).runs, "gpu", None, None)
+    assert sorted(window.rectangles) == [
+        JobRectangle(1, 0, 0, 100, 0, 0.3),
+        JobRectangle(2, 0, 1, 101, 0.5, 0.75),
+        JobRectangle(3, 0, 2, 102, 0.3, 0.5),
+        JobRectangle(4, 1, 3, 53, 0, 1),
+    ]
