@@ -137,6 +137,8 @@ def watch(
 
     def look() -> bool:
         while len(numbers) < len(jobs) and jobs[len(numbers)].at <= time.time() - begin:
+            late = time.time() - begin - jobs[len(numbers)].at
+            assert late <= DRIFT, f"a job is submitted {late:.0f} s late: this machine stands still"
             numbers[_submit(cluster, jobs[len(numbers)])] = len(numbers)
         now = int(time.time())
         printed = cluster.run("squeue", "--noheader", "--states=all", "--format=%i|%t|%r")
