@@ -114,12 +114,12 @@ def services_in_tiers(chance: random.Random, episode: int) -> list[Planned]:
     """
     jobs = []
     for n, (at, limit) in enumerate(spaced(chance, episode)):
-        at += 5 * max(n - 3, 0)
         names = (f"high{episode}", "urgent") if n >= 4 else (f"low{episode}", "")
         seconds = chance.randint(5, 9) if n >= 4 else chance.randint(16, 30)
         nodes = chance.choice([1, 1, 2, 3]) if n >= 4 else 1
         qos = names[1] or MODES[1 + episode % 2].lower()
-        jobs.append(Planned(at, episode, seconds, nodes, limit, names[0], qos=qos))
+        later = at + 5 * max(n - 3, 0)
+        jobs.append(Planned(later, episode, seconds, nodes, limit, names[0], qos=qos))
     return jobs
 
 

@@ -65,6 +65,10 @@ def test_by_qos(tmp_path: Path) -> None:
     qos = {name: one.preemption for name, one in tables.qos.items()}
     line = "preempt: {by: qos, mode: requeue, requeue_delay: 301}\n"
     assert preempt_line(settings, {}, qos, {}) == line
+    # A real Slurm suspends otherwise, which the scenario says.
+    told = preempt_line(settings | {"preemptmode": "SUSPEND,GANG"}, {}, qos, {})
+    assert told.startswith("# not as in Slurm: with GANG")
+    assert told.endswith(line.replace("requeue,", "suspend,"))
 
 
 @pytest.mark.parametrize(

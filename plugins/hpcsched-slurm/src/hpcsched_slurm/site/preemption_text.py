@@ -11,6 +11,10 @@ from hpcsched_slurm.syntax.values import parse_time_limit
 KEYS = ("preempttype", "preemptmode", "preemptexempttime", "authinfo")
 """Keys of a configuration, in lower case."""
 _BY = {"preempt/qos": "qos", "preempt/partition_prio": "partition"}
+_TIME_SLICES = (
+    "# not as in Slurm: with GANG a QOS suspends others only from a partition of a higher"
+    " PriorityTier\n"
+)
 _EXPIRES = re.compile(r"cred_expire=(\d+)")
 YOUNGEST = "preempt_youngest_first"
 """Name among `SchedulerParameters`."""
@@ -48,7 +52,13 @@ def preempt_line(
     parts.append(f"requeue_delay: {1 + int(found[1] if found else 120)}")
     parts += ["youngest_first: true"] if YOUNGEST in scheduler else []
     line = f"preempt: {{{', '.join(parts)}}}"
-    return f"{commented(line, where)}\n"
+    return (
+        f"{_TIME_SLICES if by == 'qos' and _suspends(settings) else ''}{commented(line, where)}\n"
+    )
+
+
+def _suspends(settings: Mapping[str, str]) -> bool:
+    return "gang" in settings.get(KEYS[1], "").lower().split(",")
 
 
 def of_qos(columns: Mapping[str, str]) -> Iterator[str]:
