@@ -1,7 +1,8 @@
 """A real Slurm schedules 200 jobs by itself, and the replay of its replica decides the same.
 
-`HPCSCHED_SLURM_SEEDS` is the number of workloads of each kind. With `HPCSCHED_SLURM_RESULTS`, a
-folder, the results are kept there, and workloads that have one are not run again.
+`HPCSCHED_SLURM_SEEDS` is the number of workloads of each kind, none by default. With
+`HPCSCHED_SLURM_RESULTS`, a folder, the results are kept there, and workloads that have one are not
+run again.
 """
 
 import json
