@@ -195,7 +195,7 @@ private:
                     profile_.preference(node, first, end, request.asked, jobs.capacity);
         }
         Placement rooms;
-        for (int64_t node = 0; node < nodes; ++node) rooms.push_back({node, node + 1, fits[node]});
+        for (int64_t node = 0; node < nodes; ++node) rooms.emplace_back(node, node + 1, fits[node]);
         for (const Span& span : fill_by_rank(jobs.units[job], rooms, ranks))
             std::fill(placed.begin() + span.first, placed.begin() + span.end, span.units);
     }
