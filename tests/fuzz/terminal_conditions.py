@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from hpcsched.studies.forecast.forecast_file import ForecastFile, WaitingJobForecast
 from tests.workload.readers.accounting_log_files import HEADER, sacct_row
 
 PAYLOADS = (
@@ -46,6 +47,7 @@ COMMANDS: Mapping[str, tuple[str, int]] = {
     "report": (f"report {RUN} --no-verify --out out/report.html --force", 0),
     "explain": (f"explain {RUN} 105", 0),
     "status": (f"status {RUN}", 0),
+    "when": ("when 7 --forecast forecast.json", 0),
     "diff": ("diff s.yaml other.yaml", 0),
     "whatif": ("whatif s.yaml --vary vary.yaml --out out/whatif", 0),
     "tune": ("tune s.yaml --space space.yaml --out out/tune --trials 2", 0),
@@ -100,9 +102,24 @@ def write_inputs(folder: Path) -> None:
         "vary.yaml": "variants: [{name: list, set: {dispatcher: list}}]\n",
         "space.yaml": "parameters: {dispatcher.order: {values: [fcfs, sjf]}}\n",
         "accounts.txt": "\x1b[2J\x9b31m\n",
+        "forecast.json": hostile_forecast().model_dump_json(),
     }
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
+
+
+def hostile_forecast() -> ForecastFile:
+    """Return a forecast of tasks of one array, with hostile names."""
+    jobs = [
+        WaitingJobForecast(
+            job=f"7_{text}", partition=f"p{text}", user=1, group=1, submit_time=0, units=1,
+            requested_time=60, starts=(10, 20, 30),
+        )
+        for text in PAYLOADS
+    ]  # fmt: skip
+    return ForecastFile(
+        cluster="c", time=5, running=0, samples=9, quantiles=(0.1, 0.5, 0.9), jobs=tuple(jobs)
+    )
 
 
 class Ended(NamedTuple):

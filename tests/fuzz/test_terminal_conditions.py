@@ -29,7 +29,9 @@ PREPARED = (
     "trace instances solve hostile.instances s.yaml --out solved",
 )
 NAMES = ("user", "group", "partition", "queue")
-QUICK = ("run", "validate", "explain", "status", "diff", "trace info", "trace accounts-from")
+QUICK = (
+    *("run", "validate", "explain", "status", "when", "diff", "trace info", "trace accounts-from"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +71,7 @@ def test_every_command_is_there() -> None:
     """A new command meets all of this too."""
     groups = {name.rpartition(" ")[0] for name, _ in commands()}
     assert set(COMMANDS) == {name for name, _ in commands()} - groups
-    assert (len(COMMANDS), len(CONDITIONS), len(DISKS)) == (39, 12, 4)
+    assert (len(COMMANDS), len(CONDITIONS), len(DISKS)) == (40, 12, 4)
 
 
 @pytest.mark.parametrize("name", QUICK)

@@ -147,7 +147,7 @@ def prometheus_text(found: ForecastFile) -> str:
 
     Jobs come and go, and so do not make good labels: metrics are by partition.
     """
-    rows = sorted((one.partition, max(_middle(one) - found.time, 0)) for one in found.jobs)
+    rows = sorted((_label(one.partition), max(_middle(one) - found.time, 0)) for one in found.jobs)
     waits = {name: [wait for _, wait in own] for name, own in groupby(rows, key=lambda row: row[0])}
     metrics: list[tuple[str, str, Iterable[tuple[str, float]]]] = [
         ("forecast_time_seconds", "Instant of the forecast, since 1970.", [("", found.time)]),
@@ -172,3 +172,8 @@ def prometheus_text(found: ForecastFile) -> str:
         lines += [f"# HELP hpcsched_{name} {text}", f"# TYPE hpcsched_{name} gauge"]
         lines += [f"hpcsched_{name}{labels} {value}" for labels, value in values]
     return "\n".join([*lines, ""])
+
+
+def _label(text: str) -> str:
+    """Return the value of a label, escaped as Prometheus reads it."""
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

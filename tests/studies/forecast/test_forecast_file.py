@@ -91,6 +91,12 @@ def test_when(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
+def test_a_partition_with_an_odd_name() -> None:
+    """Quotes, backslashes and line breaks are escaped."""
+    odd = FOUND.model_copy(update={"jobs": (waiting("1", None, NOON, 'a"b\\c\nd'),)})
+    assert 'hpcsched_waiting_jobs{partition="a\\"b\\\\c\\nd"} 1' in prometheus_text(odd)
+
+
 def test_metrics(file: Path) -> None:
     """By partition: how many wait, and the least, middle and greatest of their medians."""
     text = file.with_suffix(".prom").read_text()
