@@ -204,3 +204,18 @@ def test_forecasts_that_are_published(
     assert "no forecast this time" in capsys.readouterr().err
     assert main(["when", "4_0", "--forecast", str(out)]) == 0
     assert "before it: 1 jobs, of which 1 of its group" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--every", "5min", "--rounds", "2"], "--every, --rounds: of no use without --publish"),
+        (["--publish", "f.json", "--if", "{time: 1h}"], "--if: of no use with --publish"),
+    ],
+)
+def test_options_that_do_not_go_together(
+    given: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """None is taken and ignored."""
+    assert main(["live", "forecast", str(cluster(tmp_path, [])), *given]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())

@@ -158,8 +158,11 @@ class Publishing:
         typer.Option(help="Write forecasts to this JSON file, again and again; see --every."),
     ] = None
     every: Annotated[
-        Any, typer.Option(parser=_seconds, metavar="TIME", help="Time from one to the next.")
-    ] = "5min"
+        Any,
+        typer.Option(
+            parser=_seconds, metavar="TIME", help="Time from one to the next; 5min by default."
+        ),
+    ] = None
     rounds: Annotated[int | None, typer.Option(min=1, help="End after this many.")] = None
     prometheus: Annotated[
         Path | None, typer.Option(help="Also write metrics to this file (*.prom).")
@@ -189,10 +192,17 @@ def forecast(
     from hpcsched.studies.progress import Bar
     from hpcsched_slurm.live.live_forecast import ClusterForecaster
 
+    own = {"--every": publishing.every, "--rounds": publishing.rounds}
+    own["--prometheus"] = publishing.prometheus
+    single = {"--if": supposed, "--out": output.out}
+    given, where = (own, "without") if publishing.publish is None else (single, "with")
+    idle = [name for name, value in given.items() if value is not None]
+    if idle:
+        raise typer.BadParameter(f"{', '.join(idle)}: of no use {where} --publish")
     forecaster = ClusterForecaster(load_scenario(scenario, overrides or ()))
     if publishing.publish is not None:
-        found = forecaster.repeated(quantiles, samples, publishing.every, publishing.rounds)
-        for one in found:
+        every = 300 if publishing.every is None else publishing.every
+        for one in forecaster.repeated(quantiles, samples, every, publishing.rounds):
             publish(one, publishing.publish, publishing.prometheus)
         return
     with Bar("forecast") as bar:
