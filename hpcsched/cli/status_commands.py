@@ -44,7 +44,8 @@ def when(
     forecast: Annotated[
         Path,
         typer.Option(
-            envvar="HPCSCHED_FORECAST", help="The file that 'hpcsched live forecast --every' keeps."
+            envvar="HPCSCHED_FORECAST",
+            help="File of 'hpcsched live forecast --publish'.",
         ),
     ],
 ) -> None:

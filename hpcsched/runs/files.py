@@ -39,7 +39,12 @@ STATES = ("completed", "killed", "rejected", "failed", "preempted", "withdrawn")
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
     """Write JSON atomically, keys in the given order."""
-    write_text(path, json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
+    write_text(path, json_text(content))
+
+
+def json_text(content: dict[str, Any]) -> str:
+    """Return JSON as files have it, keys in the given order."""
+    return json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def read_json(path: Path) -> dict[str, Any]:

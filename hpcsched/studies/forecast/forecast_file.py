@@ -1,16 +1,16 @@
-"""The file of a cluster's latest forecast, and what it tells of single jobs and to monitoring."""
+"""The file of a cluster's latest forecast, and what it tells of single jobs."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
 from hpcsched.errors import Finding, InputError
-from hpcsched.runs.files import read_model, write_json
-from hpcsched.whole_files import write_text
+from hpcsched.runs.files import read_model
 
 FORMAT = 1
 """Version of the file; readers refuse any other."""
@@ -41,6 +41,11 @@ class WaitingJobForecast(BaseModel):
     units: int
     requested_time: int
     starts: tuple[int, ...]
+
+    @property
+    def middle(self) -> int:
+        """Start time at the middle quantile."""
+        return self.starts[len(self.starts) // 2]
 
 
 class ForecastFile(BaseModel):
@@ -84,13 +89,6 @@ def read_forecast(path: Path) -> ForecastFile:
     return read_model(path, ForecastFile, FORMAT)
 
 
-def publish(found: ForecastFile, file: Path, metrics: Path | None = None) -> None:
-    """Write a forecast, and its metrics if wanted; readers see the old files or the new ones."""
-    write_json(file, found.model_dump(mode="json"))
-    if metrics is not None:
-        write_text(metrics, prometheus_text(found))
-
-
 def when_lines(found: ForecastFile, names: Sequence[str]) -> Iterator[str]:
     """Yield a line for each named job, by the clock of this machine, and one on the forecast.
 
@@ -101,79 +99,69 @@ def when_lines(found: ForecastFile, names: Sequence[str]) -> Iterator[str]:
     InputError
         Some of the jobs do not wait.
     """
-    at = datetime.fromtimestamp(found.time)
     unknown = [name for name in names if not any(_is(one, name) for one in found.jobs)]
     if unknown:
         message = (
-            f"not among the {len(found.jobs)} jobs that waited at {at:%Y-%m-%d %H:%M}:"
+            f"not among the {len(found.jobs)} jobs that waited at {made_at(found)}:"
             f" {', '.join(unknown)}"
         )
         raise InputError(Finding("unknown-job", message))
-    for one in found.jobs:
-        if any(_is(one, name) for name in names):
-            yield _line(one, found, at)
-    yield f"as of {at:%Y-%m-%d %H:%M}, by {found.samples} sampled futures"
+    for one in told_of(found):
+        if any(_is(one.job, name) for name in names):
+            text = f"{one.job.job}: between {one.first} and {one.last} ({interval(found):.0%}), in"
+            text += f" the middle {one.middle}; before it: {one.ahead} jobs"
+            yield text if one.own is None else f"{text}, of which {one.own} of its group"
+    yield f"as of {made_at(found)}, by {found.samples} sampled futures"
 
 
 def _is(job: WaitingJobForecast, name: str) -> bool:
     return job.job == name or job.job.startswith(f"{name}_")
 
 
-def _line(job: WaitingJobForecast, found: ForecastFile, at: datetime) -> str:
-    first, last = job.starts[0], job.starts[-1]
-    share = found.quantiles[-1] - found.quantiles[0]
-    middle = _middle(job)
-    ahead = [one for one in found.jobs if one is not job and _middle(one) < middle]
-    text = f"{job.job}: between {_clock(first, at)} and {_clock(last, at)} ({share:.0%})"
-    text += f", in the middle {_clock(middle, at)}; before it: {len(ahead)} jobs"
-    if job.group is not None:
-        own = sum(one.group == job.group for one in ahead)
-        text += f", of which {own} of its group"
-    return text
+class Told(NamedTuple):
+    """What a forecast tells of a job, with times of day by the clock of this machine.
 
-
-def _middle(job: WaitingJobForecast) -> int:
-    return job.starts[len(job.starts) // 2]
-
-
-def _clock(second: int, at: datetime) -> str:
-    """Return a time of day, with the date if it is not that of the forecast."""
-    time = datetime.fromtimestamp(second)
-    return f"{time:%H:%M}" if time.date() == at.date() else f"{time:%Y-%m-%d %H:%M}"
-
-
-def prometheus_text(found: ForecastFile) -> str:
-    """Return a forecast as metrics in the text format of Prometheus.
-
-    Jobs come and go, and so do not make good labels: metrics are by partition.
+    Attributes
+    ----------
+    first, middle, last
+        Start at the lowest, middle and highest quantile.
+    ahead, own
+        Number of jobs that start before it by their middle; those of its group, if it has one.
     """
-    rows = sorted((_label(one.partition), max(_middle(one) - found.time, 0)) for one in found.jobs)
-    waits = {name: [wait for _, wait in own] for name, own in groupby(rows, key=lambda row: row[0])}
-    metrics: list[tuple[str, str, Iterable[tuple[str, float]]]] = [
-        ("forecast_time_seconds", "Instant of the forecast, since 1970.", [("", found.time)]),
-        ("running_jobs", "Jobs that run.", [("", found.running)]),
-        (
-            "waiting_jobs",
-            "Jobs that wait and are forecast.",
-            [(f'{{partition="{name}"}}', len(own)) for name, own in waits.items()],
-        ),
-        (
-            "forecast_wait_seconds",
-            "Time until the forecast start of waiting jobs: quantiles over the jobs.",
-            [
-                (f'{{partition="{name}",quantile="{share}"}}', own[int(share * (len(own) - 1))])
-                for name, own in waits.items()
-                for share in (0, 0.5, 1)
-            ],
-        ),
-    ]
-    lines = []
-    for name, text, values in metrics:
-        lines += [f"# HELP hpcsched_{name} {text}", f"# TYPE hpcsched_{name} gauge"]
-        lines += [f"hpcsched_{name}{labels} {value}" for labels, value in values]
-    return "\n".join([*lines, ""])
+
+    job: WaitingJobForecast
+    first: str
+    middle: str
+    last: str
+    ahead: int
+    own: int | None
 
 
-def _label(text: str) -> str:
-    """Return the value of a label, escaped as Prometheus reads it."""
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+def told_of(found: ForecastFile) -> Iterator[Told]:
+    """Yield what a forecast tells of each job."""
+    of_group: dict[int | None, list[int]] = defaultdict(list)
+    everybody = sorted(one.middle for one in found.jobs)
+    for one in sorted(found.jobs, key=lambda one: one.middle):
+        of_group[one.group].append(one.middle)
+    for one in found.jobs:
+        first, middle, last = (
+            _clock(second, found) for second in (one.starts[0], one.middle, one.starts[-1])
+        )
+        own = None if one.group is None else bisect_left(of_group[one.group], one.middle)
+        yield Told(one, first, middle, last, bisect_left(everybody, one.middle), own)
+
+
+def interval(found: ForecastFile) -> float:
+    """Return the share of futures between the first and the last quantile."""
+    return found.quantiles[-1] - found.quantiles[0]
+
+
+def made_at(found: ForecastFile) -> str:
+    """Return the instant of a forecast by the clock of this machine."""
+    return f"{datetime.fromtimestamp(found.time):%Y-%m-%d %H:%M}"
+
+
+def _clock(second: int, found: ForecastFile) -> str:
+    """Return a time of day, with the date if it is not that of the forecast."""
+    time, at = (datetime.fromtimestamp(one) for one in (second, found.time))
+    return f"{time:%H:%M}" if time.date() == at.date() else f"{time:%Y-%m-%d %H:%M}"

@@ -40,9 +40,11 @@ def job(number: int, cores: int, **more: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def now() -> int:
-    """The present second."""
-    return int(time.time())
+def now(monkeypatch: pytest.MonkeyPatch) -> int:
+    """The present second, which stays so however slow the machine is."""
+    second = int(time.time())
+    monkeypatch.setattr(time, "time", lambda: float(second))
+    return second
 
 
 def cluster(folder: Path, jobs: list[dict[str, Any]], **more: Any) -> Path:
@@ -194,14 +196,19 @@ def test_forecasts_that_are_published(
 
     monkeypatch.setattr(time, "sleep", next_state)
     given = ["live", "forecast", str(path), "--samples", "5", "--publish", str(out)]
-    assert main([*given, "--rounds", "3", "--prometheus", str(metrics)]) == 0
+    page = tmp_path / "f.html"
+    more_files = ["--prometheus", str(metrics), "--page", str(page), "--serve", "127.0.0.1:0"]
+    assert main([*given, "--rounds", "3", *more_files]) == 0
     assert found[0] == found[1]
     assert [one["job"] for one in found[0]["jobs"]] == ["3_0"]
     last = read_forecast(out)
     assert [one.job for one in last.jobs] == ["3_0", "4_0"]
     assert [round(one.starts[2] - last.time, -1) for one in last.jobs] == [400, 500]
-    assert 'hpcsched_waiting_jobs{partition="main"} 2' in metrics.read_text()
-    assert "no forecast this time" in capsys.readouterr().err
+    assert 'hpcsched_waiting_jobs{partition="main"} 2.0' in metrics.read_text()
+    assert "<td>4_0</td>" in page.read_text()
+    told = capsys.readouterr().err
+    assert "no forecast this time" in told
+    assert "serving http://127.0.0.1:" in told
     assert main(["when", "4_0", "--forecast", str(out)]) == 0
     assert "before it: 1 jobs, of which 1 of its group" in capsys.readouterr().out
 
@@ -210,6 +217,7 @@ def test_forecasts_that_are_published(
     ("given", "message"),
     [
         (["--every", "5min", "--rounds", "2"], "--every, --rounds: of no use without --publish"),
+        (["--serve", "h:1", "--page", "p"], "--page, --serve: of no use without --publish"),
         (["--publish", "f.json", "--if", "{time: 1h}"], "--if: of no use with --publish"),
     ],
 )

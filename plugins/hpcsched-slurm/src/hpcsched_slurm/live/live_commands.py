@@ -1,6 +1,7 @@
 """`hpcsched live`: a scenario's dispatcher on a real cluster."""
 
 import sys
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -167,6 +168,15 @@ class Publishing:
     prometheus: Annotated[
         Path | None, typer.Option(help="Also write metrics to this file (*.prom).")
     ] = None
+    page: Annotated[Path | None, typer.Option(help="Also write a page to this file (*.html).")] = (
+        None
+    )
+    serve: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT", help="Also serve /metrics, /forecast.json and the page there."
+        ),
+    ] = None
 
 
 @app.command()
@@ -187,24 +197,30 @@ def forecast(
     scenario's dispatcher replays each sample. Nothing is changed.
     """
     from hpcsched.scenario import load_scenario
-    from hpcsched.studies.forecast.forecast_file import publish
     from hpcsched.studies.forecast.forecasting import forecast_content, forecast_table
     from hpcsched.studies.progress import Bar
     from hpcsched_slurm.live.live_forecast import ClusterForecaster
 
-    own = {"--every": publishing.every, "--rounds": publishing.rounds}
-    own["--prometheus"] = publishing.prometheus
+    own = {f"--{name}": value for name, value in vars(publishing).items() if name != "publish"}
     single = {"--if": supposed, "--out": output.out}
     given, where = (own, "without") if publishing.publish is None else (single, "with")
     idle = [name for name, value in given.items() if value is not None]
     if idle:
         raise typer.BadParameter(f"{', '.join(idle)}: of no use {where} --publish")
-    forecaster = ClusterForecaster(load_scenario(scenario, overrides or ()))
     if publishing.publish is not None:
-        every = 300 if publishing.every is None else publishing.every
-        for one in forecaster.repeated(quantiles, samples, every, publishing.rounds):
-            publish(one, publishing.publish, publishing.prometheus)
+        from hpcsched_slurm.live.published import Published
+
+        published = Published()
+        with ExitStack() as stack:
+            if publishing.serve is not None:
+                address = stack.enter_context(published.served(publishing.serve))
+                typer.echo(f"serving {address}", err=True)
+            forecaster = ClusterForecaster(load_scenario(scenario, overrides or ()))
+            every = 300 if publishing.every is None else publishing.every
+            for one in forecaster.repeated(quantiles, samples, every, publishing.rounds):
+                published.put(one, publishing.publish, publishing.prometheus, publishing.page)
         return
+    forecaster = ClusterForecaster(load_scenario(scenario, overrides or ()))
     with Bar("forecast") as bar:
         now = forecaster.forecast(
             supposed, quantiles, samples, lambda number: bar.count(number, samples, "futures")
