@@ -8,11 +8,13 @@ in closed form, so a table of strata is easy to fit to published means and share
 are drawn without replacement, so that totals come out exact.
 """
 
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from pydantic import Field
@@ -81,7 +83,7 @@ class Kind(NamedTuple):
 
     run_times: Sequence[Stratum]
     shapes: Sequence[Shape]
-    weight: float = 1.0
+    weight: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,34 @@ class Figures:
     most_trials: int
     trial_jobs: tuple[float, float]
     trial_reserve: int
+
+
+def read_figures(source: str, habits: "Callable[[Shape, Draws], Habits]") -> Figures:
+    """Read the figures of a trace source from the TOML file of its name, which explains them."""
+    file = Path(__file__).with_name(f"{source}.toml")
+    data = tomllib.loads(file.read_text(encoding="utf-8"))
+    strata = data.pop("run_times")
+    data["kinds"] = [
+        Kind(
+            [
+                Stratum(jobs[k], low, high, length, limit or None)
+                for low, high, length, limit, *jobs in strata
+                if jobs[k]
+            ],
+            [_shape(kind["accelerator"], *shape) for shape in kind["shapes"]],
+            kind["weight"],
+        )
+        for k, kind in enumerate(data["kinds"])
+    ]
+    data |= {name: Weighted(*data[name]) for name in ("gaps", "spreads")}
+    return Figures(**data, habits=habits)
+
+
+def _shape(
+    accelerator: str, cores: int, gib: int, number: int, units: tuple[int, ...], *others: Any
+) -> Shape:
+    amounts = {"core": cores, "mem": gib * GIB, accelerator: number}
+    return Shape({name: n for name, n in amounts.items() if n}, units, *others)
 
 
 class WindowParams(Params):
