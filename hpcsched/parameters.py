@@ -1,9 +1,14 @@
 """Building blocks of plugin parameters: a strict base model, and quantities with units."""
 
+import ast
+import inspect
 import os
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -48,7 +53,8 @@ class NotReproducible:
 class Params(BaseModel):
     """Base model of plugin parameters: frozen, strict, without unknown keys or infinite numbers.
 
-    Defaults are validated too, so that a default can be written with units (`30min`).
+    Defaults are validated too, so that a default can be written with units (`30min`). A field's
+    description is the text below it, or that of `Field`.
 
     Examples
     --------
@@ -79,6 +85,52 @@ class Params(BaseModel):
             # By identity: equal mappings may stand at several places with other keys allowed.
             known[id(data)] = tuple(cls.model_fields)
         return data
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        made = handler(schema)
+        properties = handler.resolve_ref_schema(made).get("properties", {})
+        for name, text in field_descriptions(cls).items():
+            key = cls.model_fields[name].alias or name
+            if key in properties:
+                properties[key].setdefault("description", text)
+        return made
+
+
+def field_descriptions(model: type[BaseModel]) -> dict[str, str]:
+    """Return the descriptions of fields by name: as given, or the text below each in the source.
+
+    Pydantic's own option for such texts reads the source whenever a class is made.
+    """
+    texts: dict[str, str] = {}
+    for one in reversed(model.__mro__):
+        texts |= _texts_below_fields(one.__module__).get(one.__name__, {})
+    texts |= {k: one.description for k, one in model.model_fields.items() if one.description}
+    return {name: texts[name] for name in model.model_fields if name in texts}
+
+
+@cache
+def _texts_below_fields(module: str) -> dict[str, dict[str, str]]:
+    """Return the texts below the fields of the classes of a module, by class and field."""
+    try:
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+    except (KeyError, OSError, TypeError):  # it has no source, as one that was made from a text
+        return {}
+    return {
+        made.name: {
+            field.target.id: " ".join(below.value.value.split())
+            for field, below in pairwise(made.body)
+            if isinstance(field, ast.AnnAssign)
+            and isinstance(field.target, ast.Name)
+            and isinstance(below, ast.Expr)
+            and isinstance(below.value, ast.Constant)
+            and isinstance(below.value.value, str)
+        }
+        for made in ast.walk(tree)
+        if isinstance(made, ast.ClassDef)
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from hpcsched.parameters import (
     PositiveDuration,
     Selects,
     UnitAmounts,
+    field_descriptions,
     parse_amount,
     parse_duration,
 )
@@ -112,6 +113,36 @@ def test_the_schema_of_a_quantity_accepts_what_is_read() -> None:
     number, text = Quantities.model_json_schema()["properties"]["positive_duration"]["anyOf"]
     assert number == {"type": "integer", "minimum": 1}
     assert text["type"] == "string"
+
+
+class Described(Params):
+    """Parameters whose fields are described in each way."""
+
+    depth: int = Field(3, alias="d")
+    """Jobs that are
+    looked at."""
+    width: int = Field(3, description="Nodes.")
+    height: int = 3
+
+
+class DescribedAnew(Described):
+    """Parameters with another default and another text."""
+
+    depth: int = 4
+    width: int = 4
+    """Racks."""
+
+
+def test_the_text_below_a_field_describes_it() -> None:
+    """On one line, in the schema too; a class below has its own or that of the class above."""
+    assert field_descriptions(Described) == {"depth": "Jobs that are looked at.", "width": "Nodes."}
+    assert field_descriptions(DescribedAnew) == {
+        "depth": "Jobs that are looked at.",
+        "width": "Racks.",
+    }
+    properties = Described.model_json_schema()["properties"]
+    described = {name: one.get("description") for name, one in properties.items()}
+    assert described == {"d": "Jobs that are looked at.", "width": "Nodes.", "height": None}
 
 
 class Various(Params):

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from hpcsched.cli import options
 from hpcsched.errors import Finding, InputError
+from hpcsched.parameters import field_descriptions
 from hpcsched.plugin_faults import spoken
 from hpcsched.plugins import manager
 from hpcsched.plugins.registry import Installed
@@ -73,13 +74,13 @@ def description_lines(installed: Installed) -> Iterator[str]:
         yield f"  also called {', '.join(plugin.aliases)}"
     if plugin.capabilities:
         yield f"  capabilities: {', '.join(sorted(plugin.capabilities))}"
-    fields = plugin.params.model_fields
+    fields, texts = plugin.params.model_fields, field_descriptions(plugin.params)
     yield "  parameters, with their defaults:" if fields else "  no parameters"
     for key, field in fields.items():
         # A key may have another spelling in scenarios.
         yield f"    {field.alias or key}: {_default(field)}"
-        if field.description:
-            yield f"        {field.description}"
+        if key in texts:
+            yield f"        {texts[key]}"
 
 
 def _default(field: Any) -> str:

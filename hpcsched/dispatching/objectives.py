@@ -46,21 +46,16 @@ WINDOW = f"{ALL}, first submission to last end"
 class TauParams(Params):
     """Parameters of a bounded slowdown: the lower bound of run times."""
 
-    tau: PositiveDuration = Field(
-        10, description="Minimum run time in the denominator, in seconds."
-    )
+    tau: PositiveDuration = 10
+    """Minimum run time in the denominator, in seconds."""
 
 
 class AlphaParams(Params):
     """Parameters of a priority-weighted specific response time: its exponent."""
 
-    alpha: float = Field(
-        2.0,
-        ge=0,
-        le=10,
-        description="Exponent of the response time (no unit): with a higher one, long response"
-        " times count more.",
-    )
+    alpha: float = Field(2.0, ge=0, le=10)
+    """Exponent of the response time (no unit): with a higher one, long response times count
+    more."""
 
 
 @dataclass(frozen=True)
@@ -256,18 +251,17 @@ class LossOfCapacity:
 class Term(Params):
     """Term of a weighted sum: an objective and its weight."""
 
-    objective: Annotated[Any, Selects("objective")] = Field(
-        description="The objective, in its own unit."
-    )
-    weight: float = Field(1, gt=0, description="Weight of its value.")
+    objective: Annotated[Any, Selects("objective")]
+    """The objective, in its own unit."""
+    weight: float = Field(1, gt=0)
+    """Weight of its value."""
 
 
 class WeightedSumParams(Params):
     """Parameters of a weighted sum: its terms."""
 
-    terms: Annotated[tuple[Term, ...], Listed] = Field(
-        min_length=1, description="Objectives to add up, each with its weight."
-    )
+    terms: Annotated[tuple[Term, ...], Listed] = Field(min_length=1)
+    """Objectives to add up, each with its weight."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,11 +95,8 @@ LAST_TWO = "last_two"
 class LastTwoParams(Params):
     """Parameters of `last-two`: the size of its memory."""
 
-    memory: int = Field(
-        10_000,
-        ge=1,
-        description="Number of remembered users; the one with the oldest last job is forgotten.",
-    )
+    memory: int = Field(10_000, ge=1)
+    """Number of remembered users; the one with the oldest last job is forgotten."""
 
 
 @builtin(
@@ -161,12 +158,8 @@ _ProfileKey = tuple[str, int, Hashable]
 class ProfileParams(Params):
     """Parameters of `profile`: the size of its memory."""
 
-    memory: int = Field(
-        100_000,
-        ge=1,
-        description="Maximum number of records, up to six for each completed job; the oldest is"
-        " forgotten.",
-    )
+    memory: int = Field(100_000, ge=1)
+    """Maximum number of records, up to six for each completed job; the oldest is forgotten."""
 
 
 @builtin(
@@ -258,21 +251,13 @@ BELIEVED = "believed"
 class ProfileConfidenceParams(ProfileParams):
     """Parameters of `profile-confidence`: memory, number of records, and threshold of accuracy."""
 
-    memory: int = Field(
-        100_000,
-        ge=1,
-        description="Maximum number of records, up to six for each completed job, and of users;"
-        " the oldest is forgotten.",
-    )
-    records: int = Field(
-        3, ge=1, description="Number of the user's last jobs in the mean accuracy."
-    )
-    threshold: float = Field(
-        0.8,
-        gt=0,
-        description="Mean of run time over requested time from which on the user's requested time"
-        " is predicted.",
-    )
+    memory: int = Field(100_000, ge=1)
+    """Maximum number of records, up to six for each completed job, and of users; the oldest is
+    forgotten."""
+    records: int = Field(3, ge=1)
+    """Number of the user's last jobs in the mean accuracy."""
+    threshold: float = Field(0.8, gt=0)
+    """Mean of run time over requested time from which on the user's requested time is predicted."""
 
 
 @builtin(
@@ -332,21 +317,20 @@ _ONE = Fraction(1)
 class InflatedParams(Params):
     """Parameters of `inflated`: the inner predictor, and either `factor` or `quantile`."""
 
-    of: Annotated[Any, Selects("predictor")] = Field(description="Predictor to multiply.")
-    factor: float | None = Field(None, gt=0, description="Factor of all predictions.")
-    quantile: float | None = Field(
-        None,
-        gt=0,
-        le=1,
-        description="Share of the recent jobs that must not outlive their prediction: the factor"
-        " is this quantile of run time over predicted run time.",
-    )
+    of: Annotated[Any, Selects("predictor")]
+    """Predictor to multiply."""
+    factor: float | None = Field(None, gt=0)
+    """Factor of all predictions."""
+    quantile: float | None = Field(None, gt=0, le=1)
+    """Share of the recent jobs that must not outlive their prediction: the factor is this quantile
+    of run time over predicted run time."""
     window: int | None = Field(
         None,
         ge=1,
         description=f"With `quantile`, over how many last completed jobs; {WINDOW} if not given.",
     )
-    cap: bool = Field(False, description="Limit predictions to the requested time.")
+    cap: bool = False
+    """Limit predictions to the requested time."""
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:

@@ -42,9 +42,8 @@ class SourceChoice(Choice):
 class Transformed(Params):
     """Transforms of a trace source, beside its own parameters."""
 
-    transforms: Annotated[tuple[Annotated[NamedChoice, Selects("transform")], ...], Listed] = Field(
-        default=(), description="Transforms of the trace, applied in this order."
-    )
+    transforms: Annotated[tuple[Annotated[NamedChoice, Selects("transform")], ...], Listed] = ()
+    """Transforms of the trace, applied in this order."""
 
 
 def tag_of(kind: str) -> str:

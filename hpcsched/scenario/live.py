@@ -55,38 +55,26 @@ def wrong_hosts(nodes: Mapping[str, str], counts: Mapping[str, int]) -> Iterator
 class LiveSettings(Params):
     """A real cluster, and the intervals at which it is read."""
 
-    workload_manager: Annotated[NamedChoice, Selects("workload_manager")] = Field(
-        description="Workload manager of the cluster: the interface that reads and changes it."
-    )
+    workload_manager: Annotated[NamedChoice, Selects("workload_manager")]
+    """Workload manager of the cluster: the interface that reads and changes it."""
     partitions: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Listed] = Field(
-        min_length=1,
-        description="Partitions of the cluster to dispatch; jobs of other partitions are left"
-        " alone, and their resources are not free.",
+        min_length=1
     )
-    nodes: HostNames = Field(
-        description="The names of each node group's nodes on the cluster, such as c[1-3,7]; nodes"
-        " of the cluster that are not named are not used."
-    )
-    folder: OutputPath = Field(
-        default="live",
-        description="Folder of the driver's lock, journal and heartbeat; relative to the scenario.",
-    )
-    poll: PositiveDuration = Field(
-        default=1,
-        description="Seconds between two readings of the cluster; a change starts a round.",
-    )
-    tick: PositiveDuration = Field(
-        default=10, description="Seconds after which a round takes place without any change."
-    )
-    round_limit: PositiveDuration = Field(
-        default=5, description="Seconds after which a round is answered by list scheduling instead."
-    )
-    placement_timeout: PositiveDuration = Field(
-        default=30,
-        description="Seconds after which a placed job that has not started is taken back.",
-    )
-    release_after: Annotated[PositiveDuration, Field(le=LONGEST_RELEASE)] = Field(
-        default=60,
-        description="Seconds without a heartbeat after which the watchdog hands waiting jobs to the"
-        " cluster's own scheduler; a day at most.",
-    )
+    """Partitions of the cluster to dispatch; jobs of other partitions are left alone, and their
+    resources are not free."""
+    nodes: HostNames
+    """The names of each node group's nodes on the cluster, such as c[1-3,7]; nodes of the cluster
+    that are not named are not used."""
+    folder: OutputPath = "live"
+    """Folder of the driver's lock, journal and heartbeat; relative to the scenario."""
+    poll: PositiveDuration = 1
+    """Seconds between two readings of the cluster; a change starts a round."""
+    tick: PositiveDuration = 10
+    """Seconds after which a round takes place without any change."""
+    round_limit: PositiveDuration = 5
+    """Seconds after which a round is answered by list scheduling instead."""
+    placement_timeout: PositiveDuration = 30
+    """Seconds after which a placed job that has not started is taken back."""
+    release_after: Annotated[PositiveDuration, Field(le=LONGEST_RELEASE)] = 60
+    """Seconds without a heartbeat after which the watchdog hands waiting jobs to the cluster's own
+    scheduler; a day at most."""

@@ -79,30 +79,19 @@ _FORMS = "fixed, or measured, or some of base, per_queued_job and per_variable"
 class DispatchLatency(Params):
     """Charge of a dispatching round: a fixed time, a model of it, or the measured time."""
 
-    fixed: Seconds | None = Field(
-        default=None,
-        description="Constant latency of every round: seconds (0.12), or with a unit (120ms, 2s).",
-    )
-    base: Seconds | None = Field(
-        default=None, description="Latency model, constant term: seconds, or with a unit."
-    )
-    per_queued_job: Seconds | None = Field(
-        default=None,
-        description="Latency model, term for each queued job: seconds, or with a unit.",
-    )
-    per_variable: Seconds | None = Field(
-        default=None,
-        description="Latency model, term for each decision variable if a solver was called:"
-        " seconds, or with a unit.",
-    )
+    fixed: Seconds | None = None
+    """Constant latency of every round: seconds (0.12), or with a unit (120ms, 2s)."""
+    base: Seconds | None = None
+    """Latency model, constant term: seconds, or with a unit."""
+    per_queued_job: Seconds | None = None
+    """Latency model, term for each queued job: seconds, or with a unit."""
+    per_variable: Seconds | None = None
+    """Latency model, term for each decision variable if a solver was called: seconds, or with a
+    unit."""
     measured: Annotated[
         float | None, NotReproducible("the dispatch latency is measured by the clock")
-    ] = Field(
-        default=None,
-        ge=0,
-        le=1_000_000,
-        description="Factor of the measured decision time (no unit).",
-    )
+    ] = Field(default=None, ge=0, le=1_000_000)
+    """Factor of the measured decision time (no unit)."""
 
     @model_validator(mode="after")
     def _check_form(self) -> Self:
@@ -170,23 +159,16 @@ _BOUNDED_SLOWDOWN: Any = "bounded_slowdown"
 class SimulationSettings(Params):
     """Behaviour of the simulated system."""
 
-    mode: Literal["online", "offline"] = Field(
-        default="online",
-        description="Mode: rounds as jobs arrive (online), or one plan of the whole trace with all"
-        " run times known, as a bound (offline).",
-    )
-    kill_at_requested_time: bool = Field(
-        default=False, description="End jobs at their requested time."
-    )
-    aggregate_nodes: bool = Field(
-        default=True,
-        description="Count free units over all nodes if all jobs have equal units: faster, with"
-        " the same start times.",
-    )
-    dispatch_latency: DispatchLatency | None = Field(
-        default=None,
-        description="Simulated time that each dispatching round takes; none by default.",
-    )
+    mode: Literal["online", "offline"] = "online"
+    """Mode: rounds as jobs arrive (online), or one plan of the whole trace with all run times
+    known, as a bound (offline)."""
+    kill_at_requested_time: bool = False
+    """End jobs at their requested time."""
+    aggregate_nodes: bool = True
+    """Count free units over all nodes if all jobs have equal units: faster, with the same start
+    times."""
+    dispatch_latency: DispatchLatency | None = None
+    """Simulated time that each dispatching round takes; none by default."""
 
     @property
     def latency(self) -> Latency | None:
@@ -211,15 +193,13 @@ class MetricSettings(Params):
 
     percentiles: Annotated[
         tuple[Annotated[int, Field(ge=0, le=100)], ...], Listed, AfterValidator(_distinct)
-    ] = Field(
-        default=(50, 90, 99),
-        description="The percentiles, from 0 to 100, at which distributions are reported.",
+    ] = (50, 90, 99)
+    """The percentiles, from 0 to 100, at which distributions are reported."""
+    class_bounds: Annotated[tuple[Duration, ...], Listed, AfterValidator(_ascending)] = (
+        3600,
+        18000,
     )
-    class_bounds: Annotated[tuple[Duration, ...], Listed, AfterValidator(_ascending)] = Field(
-        default=(3600, 18000),
-        description="Ascending run times, in seconds or with a unit (5h), that part jobs into"
-        " classes.",
-    )
+    """Ascending run times, in seconds or with a unit (5h), that part jobs into classes."""
 
     def parameters(self, metric: str) -> Params:
         """Return the parameters of a metric; empty for one without any."""
@@ -230,71 +210,48 @@ class MetricSettings(Params):
 class Scenario(Params):
     """One configuration of system, trace and dispatcher, to be replayed."""
 
-    name: Name = Field(description="Name of the scenario and of its run directory.")
-    description: str | None = Field(default=None, description="Purpose of the scenario.")
-    seed: int = Field(default=0, ge=0, description="Seed of all random choices.")
-    system: Annotated[SystemDeclaration, Includable()] = Field(
-        description="System: declared here, or the name of a known one."
-    )
-    partitions: DeclaredPartitions = Field(
-        default=(),
-        description="Partitions with their own nodes and limits, as of a site's resource manager;"
-        " none: every job may run anywhere.",
-    )
-    qos: DeclaredQos = Field(
-        default_factory=dict,
-        description="Qualities of service by queue number, or by name where the trace has names:"
-        " priorities and limits; none by default.",
-    )
-    accounts: DeclaredAccounts = Field(
-        default_factory=dict,
-        description="Tree of accounts by name: shares, users, usage and limits; without it users"
-        " have no accounts.",
-    )
-    outages: OutagesDeclaration | None = Field(
-        default=None,
-        description="Outages of nodes: maintenance, reservations and failures; none by default.",
-    )
-    preempt: PreemptDeclaration | None = Field(
-        default=None, description="Preemption of running jobs by waiting ones; none by default."
-    )
-    checkpoint: CheckpointDeclaration | None = Field(
-        default=None,
-        description="Checkpoints from which jobs go on after an outage or preemption; without"
-        " them they begin anew.",
-    )
-    trace: Annotated[SourceChoice, Selects("trace_source")] = Field(
-        description="Trace of jobs: a source and its parameters."
-    )
-    predictor: Annotated[NamedChoice, Selects("predictor")] = Field(
-        default=_REQUESTED_TIME, description="Predictor of run times."
-    )
-    correction: Annotated[NamedChoice, Selects("correction")] = Field(
-        default=_ONE_SECOND,
-        description="Correction of the prediction for jobs that have outlived it.",
-    )
-    dispatcher: Annotated[NamedChoice, Selects("dispatcher")] = Field(
-        description="Dispatcher, which decides when and where jobs start."
-    )
-    objective: Annotated[NamedChoice, Selects("objective")] = Field(
-        default=_BOUNDED_SLOWDOWN, description="Objective: the quantity to minimise."
-    )
-    observers: Annotated[tuple[Annotated[NamedChoice, Selects("observer")], ...], Listed] = Field(
-        default=(), description="Observers, which follow the simulation without changing it."
-    )
-    simulation: SimulationSettings = Field(
-        default=SimulationSettings(), description="Settings of the simulated system."
-    )
-    live: LiveSettings | None = Field(
-        default=None,
-        description="Real cluster on which `hpcsched live` advises or places jobs; nothing else"
-        " reads it.",
-    )
-    metrics: MetricSettings = Field(
-        default_factory=MetricSettings,
-        description="Parameters of the metrics, and the"
-        " percentiles and classes of the distributions.",
-    )
+    name: Name
+    """Name of the scenario and of its run directory."""
+    description: str | None = None
+    """Purpose of the scenario."""
+    seed: int = Field(default=0, ge=0)
+    """Seed of all random choices."""
+    system: Annotated[SystemDeclaration, Includable()]
+    """System: declared here, or the name of a known one."""
+    partitions: DeclaredPartitions = ()
+    """Partitions with their own nodes and limits, as of a site's resource manager; none: every job
+    may run anywhere."""
+    qos: DeclaredQos = Field(default_factory=dict)
+    """Qualities of service by queue number, or by name where the trace has names: priorities and
+    limits; none by default."""
+    accounts: DeclaredAccounts = Field(default_factory=dict)
+    """Tree of accounts by name: shares, users, usage and limits; without it users have no
+    accounts."""
+    outages: OutagesDeclaration | None = None
+    """Outages of nodes: maintenance, reservations and failures; none by default."""
+    preempt: PreemptDeclaration | None = None
+    """Preemption of running jobs by waiting ones; none by default."""
+    checkpoint: CheckpointDeclaration | None = None
+    """Checkpoints from which jobs go on after an outage or preemption; without them they begin
+    anew."""
+    trace: Annotated[SourceChoice, Selects("trace_source")]
+    """Trace of jobs: a source and its parameters."""
+    predictor: Annotated[NamedChoice, Selects("predictor")] = _REQUESTED_TIME
+    """Predictor of run times."""
+    correction: Annotated[NamedChoice, Selects("correction")] = _ONE_SECOND
+    """Correction of the prediction for jobs that have outlived it."""
+    dispatcher: Annotated[NamedChoice, Selects("dispatcher")]
+    """Dispatcher, which decides when and where jobs start."""
+    objective: Annotated[NamedChoice, Selects("objective")] = _BOUNDED_SLOWDOWN
+    """Objective: the quantity to minimise."""
+    observers: Annotated[tuple[Annotated[NamedChoice, Selects("observer")], ...], Listed] = ()
+    """Observers, which follow the simulation without changing it."""
+    simulation: SimulationSettings = Field(default=SimulationSettings())
+    """Settings of the simulated system."""
+    live: LiveSettings | None = None
+    """Real cluster on which `hpcsched live` advises or places jobs; nothing else reads it."""
+    metrics: MetricSettings = Field(default_factory=MetricSettings)
+    """Parameters of the metrics, and the percentiles and classes of the distributions."""
 
     @model_validator(mode="after")
     def _check_parts_together(self, info: ValidationInfo) -> Self:
@@ -454,11 +411,7 @@ def _with_metrics(metrics: tuple[Installed, ...]) -> type[Scenario]:
     settings = create_model(
         "Metrics", __base__=MetricSettings, __doc__=MetricSettings.__doc__, **fields
     )
-    metrics_field: Any = Field(
-        default_factory=dict,
-        validate_default=True,
-        description=Scenario.model_fields["metrics"].description,
-    )
+    metrics_field: Any = Field(default_factory=dict, validate_default=True)
     return create_model(
         "Scenario", __base__=Scenario, __doc__=Scenario.__doc__, metrics=(settings, metrics_field)
     )

@@ -19,21 +19,12 @@ _Names = Annotated[tuple[str, ...], Listed]
 class NodeChoice(Params):
     """Nodes of outages: groups, single nodes, or all if neither is given; and their name."""
 
-    groups: _Names | None = Field(
-        default=None, min_length=1, description="Node groups that are out of service."
-    )
-    nodes: _Names | None = Field(
-        default=None,
-        min_length=1,
-        description="Single nodes that are out of service, by group and number (node-3), in"
-        " addition to groups.",
-    )
-    name: str | None = Field(
-        default=None,
-        min_length=1,
-        max_length=80,
-        description="Name of the outages in reasons and messages.",
-    )
+    groups: _Names | None = Field(default=None, min_length=1)
+    """Node groups that are out of service."""
+    nodes: _Names | None = Field(default=None, min_length=1)
+    """Single nodes that are out of service, by group and number (node-3), in addition to groups."""
+    name: str | None = Field(default=None, min_length=1, max_length=80)
+    """Name of the outages in reasons and messages."""
 
     def numbers(self, system: System) -> tuple[int, ...]:
         """Return the numbers of the nodes, ascending."""
@@ -51,19 +42,14 @@ class NodeChoice(Params):
 class WindowDeclaration(NodeChoice):
     """Nodes that are out of service at known times, once or repeatedly."""
 
-    start: Duration = Field(
-        description="Start: seconds since the trace's origin, or with a unit (4d6h)."
-    )
-    duration: PositiveDuration = Field(description="Duration: seconds, or with a unit.")
-    every: PositiveDuration | None = Field(
-        default=None, description="Period of the repetition (7d); once if not given."
-    )
-    times: int | None = Field(
-        default=None,
-        ge=1,
-        le=1_000_000,
-        description="Number of occurrences; required with `every`, and only allowed there.",
-    )
+    start: Duration
+    """Start: seconds since the trace's origin, or with a unit (4d6h)."""
+    duration: PositiveDuration
+    """Duration: seconds, or with a unit."""
+    every: PositiveDuration | None = None
+    """Period of the repetition (7d); once if not given."""
+    times: int | None = Field(default=None, ge=1, le=1_000_000)
+    """Number of occurrences; required with `every`, and only allowed there."""
 
     @model_validator(mode="after")
     def _check_times(self) -> Self:
@@ -89,27 +75,17 @@ class WindowDeclaration(NodeChoice):
 class FailureDeclaration(NodeChoice):
     """Nodes that fail at random, independently, and are repaired."""
 
-    mean_up_time: PositiveDuration = Field(
-        description="The mean time from a repair of a node to its next failure: seconds, or with a"
-        " unit."
-    )
-    mean_repair_time: PositiveDuration = Field(
-        description="The mean time from a failure of a node to the end of its repair: seconds, or"
-        " with a unit."
-    )
-    shape: float = Field(
-        default=1.0,
-        gt=0.1,
-        le=100.0,
-        description="Shape of the Weibull distribution of up times (no unit): 1 is exponential,"
-        " less makes failures come in bursts.",
-    )
-    start: Duration = Field(
-        default=0, description="Earliest time of a failure: seconds, or with a unit."
-    )
-    end: PositiveDuration = Field(
-        description="Time from which on no node fails: seconds, or with a unit."
-    )
+    mean_up_time: PositiveDuration
+    """The mean time from a repair of a node to its next failure: seconds, or with a unit."""
+    mean_repair_time: PositiveDuration
+    """The mean time from a failure of a node to the end of its repair: seconds, or with a unit."""
+    shape: float = Field(default=1.0, gt=0.1, le=100.0)
+    """Shape of the Weibull distribution of up times (no unit): 1 is exponential, less makes
+    failures come in bursts."""
+    start: Duration = 0
+    """Earliest time of a failure: seconds, or with a unit."""
+    end: PositiveDuration
+    """Time from which on no node fails: seconds, or with a unit."""
 
     @model_validator(mode="after")
     def _check_end(self) -> Self:
@@ -133,25 +109,18 @@ class FailureDeclaration(NodeChoice):
 class OutagesDeclaration(Params):
     """Outages of nodes, and the treatment of jobs on them."""
 
-    maintenance: Annotated[tuple[WindowDeclaration, ...], Listed] = Field(
-        default=(), description="Announced maintenance windows."
-    )
-    reservations: Annotated[tuple[WindowDeclaration, ...], Listed] = Field(
-        default=(), description="Announced reservations of nodes for others."
-    )
-    failures: Annotated[tuple[FailureDeclaration, ...], Listed] = Field(
-        default=(), description="Models of failures, which are not announced."
-    )
-    failure_log: OneInputFile | None = Field(
-        default=None,
-        description="A CSV file of failures, with the header node,from,until: a node's name, and"
-        " seconds since the trace's origin.",
-    )
-    requeue: bool = Field(
-        default=True,
-        description="Put a job that loses a node back into the queue, to run again from its"
-        " beginning; otherwise it fails.",
-    )
+    maintenance: Annotated[tuple[WindowDeclaration, ...], Listed] = ()
+    """Announced maintenance windows."""
+    reservations: Annotated[tuple[WindowDeclaration, ...], Listed] = ()
+    """Announced reservations of nodes for others."""
+    failures: Annotated[tuple[FailureDeclaration, ...], Listed] = ()
+    """Models of failures, which are not announced."""
+    failure_log: OneInputFile | None = None
+    """A CSV file of failures, with the header node,from,until: a node's name, and seconds since the
+    trace's origin."""
+    requeue: bool = True
+    """Put a job that loses a node back into the queue, to run again from its beginning; otherwise
+    it fails."""
 
     def build(self, system: System, seed: Callable[[str], int]) -> Outages:
         """Return the declared outages.

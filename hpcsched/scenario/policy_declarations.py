@@ -54,9 +54,8 @@ class LimitsDeclaration(Params):
     per_job: _Resources = _limit("Maximum of each job (MaxTRESPerJob).")
     per_node: _Resources = _limit("Maximum of each job, per node that it may use (MaxTRESPerNode).")
     least: _Resources = _limit("Minimum of each job (MinTRES).")
-    max_time: PositiveDuration | None = Field(
-        None, description="Maximum requested time: seconds, or with a unit (MaxWall)."
-    )
+    max_time: PositiveDuration | None = None
+    """Maximum requested time: seconds, or with a unit (MaxWall)."""
     total_minutes: _Resources = _limit(
         "Maximum of all jobs so far, in minutes times amounts; a job starts only if it"
         " cannot exceed it (GrpTRESMins with `safe`)."
@@ -68,12 +67,10 @@ class LimitsDeclaration(Params):
     job_minutes: _Resources = _limit(
         "Maximum of each job: amounts times its requested time in minutes (MaxTRESMinsPerJob)."
     )
-    wall_minutes: Amount | None = Field(
-        None, description="Maximum of the run times of all jobs so far, in minutes (GrpWall)."
-    )
-    used_wall_minutes: Amount = Field(
-        0, description="Part of `wall_minutes` used before the first job."
-    )
+    wall_minutes: Amount | None = None
+    """Maximum of the run times of all jobs so far, in minutes (GrpWall)."""
+    used_wall_minutes: Amount = 0
+    """Part of `wall_minutes` used before the first job."""
 
     def build(self, *, of_user: bool = False) -> SiteLimits:
         """Return the limits; those of a user hold for it alone."""
@@ -103,38 +100,25 @@ class LimitsDeclaration(Params):
 class QosDeclaration(Params):
     """A quality of service: priority and limits of the jobs of a queue."""
 
-    priority: NotNegative = Field(
-        0, description="Priority in the order `multifactor`, in relation to the largest."
-    )
-    limits: LimitsDeclaration = Field(
-        default_factory=LimitsDeclaration, description="Limits of its jobs."
-    )
-    over_partition: bool = Field(
-        False, description="Whether its limits come before those of the partition (OverPartQOS)."
-    )
-    limit_factor: NotNegative | None = Field(
-        None,
-        description="Factor of the limits of accounts and users on resources for its jobs"
-        " (LimitFactor); 1 by default.",
-    )
-    preempts: Annotated[tuple[Queue, ...], Listed] = Field(
-        (), description="QOS whose jobs its jobs preempt with 'preempt: {by: qos}' (Preempt)."
-    )
-    mode: PreemptMode | None = Field(
-        None,
-        description="What preemption by QOS does to its jobs (PreemptMode); 'preempt.mode' by"
-        " default.",
-    )
-    exempt: Duration | None = Field(
-        None,
-        description="Run time before which its jobs are not preempted: seconds, or with a unit"
-        " (PreemptExemptTime); 'preempt.exempt' by default.",
-    )
-    grace: Duration | None = Field(
-        None,
-        description="Time from the preemption of its jobs to their end: seconds, or with a unit"
-        " (GraceTime); 'preempt.grace' by default.",
-    )
+    priority: NotNegative = 0
+    """Priority in the order `multifactor`, in relation to the largest."""
+    limits: LimitsDeclaration = Field(default_factory=LimitsDeclaration)
+    """Limits of its jobs."""
+    over_partition: bool = False
+    """Whether its limits come before those of the partition (OverPartQOS)."""
+    limit_factor: NotNegative | None = None
+    """Factor of the limits of accounts and users on resources for its jobs (LimitFactor); 1 by
+    default."""
+    preempts: Annotated[tuple[Queue, ...], Listed] = ()
+    """QOS whose jobs its jobs preempt with 'preempt: {by: qos}' (Preempt)."""
+    mode: PreemptMode | None = None
+    """What preemption by QOS does to its jobs (PreemptMode); 'preempt.mode' by default."""
+    exempt: Duration | None = None
+    """Run time before which its jobs are not preempted: seconds, or with a unit
+    (PreemptExemptTime); 'preempt.exempt' by default."""
+    grace: Duration | None = None
+    """Time from the preemption of its jobs to their end: seconds, or with a unit (GraceTime);
+    'preempt.grace' by default."""
 
     def build(self) -> SiteQos:
         """Return the QOS that is declared."""
@@ -144,50 +128,35 @@ class QosDeclaration(Params):
 class UserDeclaration(Params):
     """A user of an account: shares and limits."""
 
-    shares: _Shares = Field(1, description="Shares; see those of users.")
-    limits: LimitsDeclaration = Field(
-        default_factory=LimitsDeclaration, description="Limits of the user's jobs in the account."
-    )
+    shares: _Shares = 1
+    """Shares; see those of users."""
+    limits: LimitsDeclaration = Field(default_factory=LimitsDeclaration)
+    """Limits of the user's jobs in the account."""
 
 
 class AccountDeclaration(Params):
     """An account: its place in the tree, its shares, its users, and its limits."""
 
-    parent: str | None = Field(
-        None, description="Account that it is part of; the root of the tree if not given."
-    )
-    shares: _Shares = Field(
-        1,
-        description="Shares in relation to those of the users and accounts of the same parent;"
-        " `parent`: its users and accounts count as those of its parent.",
-    )
-    users: Mapping[Number, _Shares | UserDeclaration] = Field(
-        default_factory=dict,
-        description="Shares of its users by user number, in relation to those of its other users"
-        " and accounts; `parent`: those of the account; or `shares` and `limits`. A user may be in"
-        " several accounts.",
-    )
-    usage: Mapping[Number, NotNegative] = Field(
-        default_factory=dict,
-        description="Usage of its users before the first job by user number, in seconds times units"
-        " of `core`, or of the system's first resource type if it has no `core`.",
-    )
-    groups: Annotated[tuple[int, ...], Listed] = Field(
-        default=(),
-        description="Group numbers of the trace that are charged to this account. Jobs of other"
-        " groups are charged to the first account with their user.",
-    )
-    other_users: bool = Field(
-        False,
-        description="Whether users that no account names are in it, with 1 share each; without"
-        " such an account they are in `others`, which has 1 share below the root.",
-    )
-    limits: LimitsDeclaration = Field(
-        default_factory=LimitsDeclaration,
-        description="Limits of its jobs and of those of all accounts below it; `per_user`,"
-        " `per_job`, `per_node`, `least`, `max_time` and `job_minutes` hold for each user below it"
-        " that has none of its own.",
-    )
+    parent: str | None = None
+    """Account that it is part of; the root of the tree if not given."""
+    shares: _Shares = 1
+    """Shares in relation to those of the users and accounts of the same parent; `parent`: its users
+    and accounts count as those of its parent."""
+    users: Mapping[Number, _Shares | UserDeclaration] = Field(default_factory=dict)
+    """Shares of its users by user number, in relation to those of its other users and accounts;
+    `parent`: those of the account; or `shares` and `limits`. A user may be in several accounts."""
+    usage: Mapping[Number, NotNegative] = Field(default_factory=dict)
+    """Usage of its users before the first job by user number, in seconds times units of `core`, or
+    of the system's first resource type if it has no `core`."""
+    groups: Annotated[tuple[int, ...], Listed] = ()
+    """Group numbers of the trace that are charged to this account. Jobs of other groups are charged
+    to the first account with their user."""
+    other_users: bool = False
+    """Whether users that no account names are in it, with 1 share each; without such an account
+    they are in `others`, which has 1 share below the root."""
+    limits: LimitsDeclaration = Field(default_factory=LimitsDeclaration)
+    """Limits of its jobs and of those of all accounts below it; `per_user`, `per_job`, `per_node`,
+    `least`, `max_time` and `job_minutes` hold for each user below it that has none of its own."""
 
     def build(self) -> Account:
         """Return the account that is declared."""

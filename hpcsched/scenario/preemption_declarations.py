@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from pydantic import Field
-
 from hpcsched.parameters import Duration, Params, PositiveDuration
 from hpcsched.scenario.policy_declarations import QosDeclaration
 from hpcsched.scenario.system import PartitionDeclaration, build_partitions
@@ -23,47 +21,33 @@ _LARGEST_PRIORITY = 2**16 - 1
 class PreemptDeclaration(Params):
     """Preemption of running jobs by waiting ones."""
 
-    by: PreemptBy = Field(
-        description="What decides who preempts whom: 'preempts' of a qos, the tier of a partition,"
-        " or priority: jobs preempt those that come later in the dispatcher's order."
-    )
-    mode: PreemptMode = Field(
-        default="requeue",
-        description="What is done to a preempted job, unless its partition or qos says otherwise.",
-    )
-    exempt: Duration = Field(
-        default=0,
-        description="Run time before which no job is preempted: seconds, or with a unit (30min).",
-    )
-    grace: Duration = Field(
-        default=0,
-        description="Time from the preemption of a job to its end: seconds, or with a unit; none"
-        " before a suspension.",
-    )
-    youngest_first: bool = Field(
-        default=False,
-        description="Preempt the jobs that started last first (Slurm's preempt_youngest_first), and"
-        " not those of the lowest priority and the fewest nodes.",
-    )
-    requeue_delay: Duration = Field(
-        default=0,
-        description="Time from the end of a job that is requeued until it may start again: seconds,"
-        " or with a unit (Slurm: 1 s more than cred_expire of AuthInfo).",
-    )
+    by: PreemptBy
+    """What decides who preempts whom: 'preempts' of a qos, the tier of a partition, or priority:
+    jobs preempt those that come later in the dispatcher's order."""
+    mode: PreemptMode = "requeue"
+    """What is done to a preempted job, unless its partition or qos says otherwise."""
+    exempt: Duration = 0
+    """Run time before which no job is preempted: seconds, or with a unit (30min)."""
+    grace: Duration = 0
+    """Time from the preemption of a job to its end: seconds, or with a unit; none before a
+    suspension."""
+    youngest_first: bool = False
+    """Preempt the jobs that started last first (Slurm's preempt_youngest_first), and not those of
+    the lowest priority and the fewest nodes."""
+    requeue_delay: Duration = 0
+    """Time from the end of a job that is requeued until it may start again: seconds, or with a unit
+    (Slurm: 1 s more than cred_expire of AuthInfo)."""
 
 
 class CheckpointDeclaration(Params):
     """Checkpoints of jobs, from which they go on after a failure or preemption."""
 
-    every: PositiveDuration = Field(
-        description="Work between two checkpoints: seconds, or with a unit (1h)."
-    )
-    cost: Duration = Field(
-        default=0, description="Time to write a checkpoint: seconds, or with a unit."
-    )
-    restart: Duration = Field(
-        default=0, description="Time to read a checkpoint: seconds, or with a unit."
-    )
+    every: PositiveDuration
+    """Work between two checkpoints: seconds, or with a unit (1h)."""
+    cost: Duration = 0
+    """Time to write a checkpoint: seconds, or with a unit."""
+    restart: Duration = 0
+    """Time to read a checkpoint: seconds, or with a unit."""
 
     def build(self) -> Checkpoints:
         """Return the checkpoints that are declared."""

@@ -62,16 +62,14 @@ class DrawDeclaration(Params):
 
     per: dict[ResourceType, Amount] = Field(
         default_factory=dict,
-        description="Amount drawn for each requested unit of a resource type, by resource type, in"
-        " the system's units.",
         json_schema_extra={"propertyNames": {"pattern": RESOURCE_TYPE_PATTERN}},
     )
-    per_node: Amount = Field(
-        default=0, description="Amount drawn by each node with at least one running job."
-    )
-    per_job: Amount = Field(
-        default=0, description="Amount drawn by each job, independent of its request."
-    )
+    """Amount drawn for each requested unit of a resource type, by resource type, in the system's
+    units."""
+    per_node: Amount = 0
+    """Amount drawn by each node with at least one running job."""
+    per_job: Amount = 0
+    """Amount drawn by each job, independent of its request."""
 
     def build(self) -> Draw:
         """Return the model that is declared."""
@@ -81,36 +79,28 @@ class DrawDeclaration(Params):
 class ChangeDeclaration(Params):
     """Capacity of a shared resource from an instant on."""
 
-    at: Duration = Field(
-        description="Seconds, or with a unit (12h), since the trace's origin, or since the"
-        " beginning of the period."
-    )
-    capacity: Amount = Field(description="Capacity from then on.")
+    at: Duration
+    """Seconds, or with a unit (12h), since the trace's origin, or since the beginning of the
+    period."""
+    capacity: Amount
+    """Capacity from then on."""
 
 
 class SharedResourceDeclaration(Params):
     """A shared resource: a power cap, licences, space on a burst buffer."""
 
-    name: ResourceType = Field(
-        description="Name of the shared resource; it differs from all resource types.",
-        json_schema_extra={"pattern": RESOURCE_TYPE_PATTERN},
-    )
-    capacity: Amount = Field(
-        description="Capacity until the first change, as a number or in bytes."
-    )
-    draw: DrawDeclaration | Literal["as_the_trace_says"] = Field(
-        description="Amount that a job draws while it runs: the sum of these terms, or"
-        " `as_the_trace_says` (0 if the trace does not)."
-    )
-    changes: Annotated[tuple[ChangeDeclaration, ...], Listed] = Field(
-        default=(),
-        description="Changes of the capacity, in order of time; dispatchers know them in advance.",
-    )
-    every: PositiveDuration | None = Field(
-        default=None,
-        description="Period of the changes, in seconds or with a unit (1d), counted from the"
-        " trace's origin; once if not given.",
-    )
+    name: ResourceType = Field(json_schema_extra={"pattern": RESOURCE_TYPE_PATTERN})
+    """Name of the shared resource; it differs from all resource types."""
+    capacity: Amount
+    """Capacity until the first change, as a number or in bytes."""
+    draw: DrawDeclaration | Literal["as_the_trace_says"]
+    """Amount that a job draws while it runs: the sum of these terms, or `as_the_trace_says` (0 if
+    the trace does not)."""
+    changes: Annotated[tuple[ChangeDeclaration, ...], Listed] = ()
+    """Changes of the capacity, in order of time; dispatchers know them in advance."""
+    every: PositiveDuration | None = None
+    """Period of the changes, in seconds or with a unit (1d), counted from the trace's origin; once
+    if not given."""
 
     def build(self) -> SharedResource:
         """Return the shared resource that is declared."""
@@ -169,34 +159,29 @@ _MOST_PARTS = 64  # those of a node are the bits of one number
 class DevicesDeclaration(Params):
     """Devices of a node, such as GPUs, that are told apart."""
 
-    count: int = Field(ge=1, le=62, description="Number of devices of each node.")
-    shares: int | None = Field(
-        default=None,
-        ge=1,
-        le=2**20,
-        description="Number of equal shares of a device, 1000 if not given: with these, a unit may"
-        " ask for 0.3 of one.",
-    )
-    model: Annotated[str, Field(min_length=1)] | None = Field(
-        default=None, description="Model of the devices, by which a trace may ask for them."
-    )
-    profile: Literal["a100-40gb", "a100-80gb", "h100-80gb"] | None = Field(
-        default=None,
-        description="Divide the devices into MIG slices of this model: a unit may ask for one, such"
-        " as 1g.5gb.",
-    )
+    count: int = Field(ge=1, le=62)
+    """Number of devices of each node."""
+    shares: int | None = Field(default=None, ge=1, le=2**20)
+    """Number of equal shares of a device, 1000 if not given: with these, a unit may ask for 0.3 of
+    one."""
+    model: Annotated[str, Field(min_length=1)] | None = None
+    """Model of the devices, by which a trace may ask for them."""
+    profile: Literal["a100-40gb", "a100-80gb", "h100-80gb"] | None = None
+    """Divide the devices into MIG slices of this model: a unit may ask for one, such as 1g.5gb."""
 
 
 class GroupDeclaration(Params):
     """A group of identical nodes."""
 
-    name: Name = Field(description="Name of the group; the names of its nodes begin with it.")
-    count: int = Field(ge=1, le=10_000_000, description="Number of nodes.")
+    name: Name
+    """Name of the group; the names of its nodes begin with it."""
+    count: int = Field(ge=1, le=10_000_000)
+    """Number of nodes."""
     resources: dict[ResourceType, Amount | DevicesDeclaration] = Field(
-        description="Capacity of each node by resource type, as a number, in bytes (16GiB), or as"
-        " devices that are told apart.",
-        json_schema_extra={"propertyNames": {"pattern": RESOURCE_TYPE_PATTERN}, "minProperties": 1},
+        json_schema_extra={"propertyNames": {"pattern": RESOURCE_TYPE_PATTERN}, "minProperties": 1}
     )
+    """Capacity of each node by resource type, as a number, in bytes (16GiB), or as devices that are
+    told apart."""
 
     @field_validator("resources")
     @classmethod
@@ -227,16 +212,14 @@ class SystemDeclaration(Params):
 
     units: dict[ResourceType, PositiveAmount] = Field(
         default_factory=dict,
-        description="Unit of a resource type, as a number or in bytes (1GiB): capacities are"
-        " rounded down to multiples of it, requests up.",
         json_schema_extra={"propertyNames": {"pattern": RESOURCE_TYPE_PATTERN}},
     )
-    groups: Annotated[tuple[GroupDeclaration, ...], Listed] = Field(
-        min_length=1, description="The groups of nodes; nodes are numbered in this order."
-    )
-    shared_resources: Annotated[tuple[SharedResourceDeclaration, ...], Listed] = Field(
-        default=(), description="Resources of the system as a whole, such as power or licences."
-    )
+    """Unit of a resource type, as a number or in bytes (1GiB): capacities are rounded down to
+    multiples of it, requests up."""
+    groups: Annotated[tuple[GroupDeclaration, ...], Listed] = Field(min_length=1)
+    """The groups of nodes; nodes are numbered in this order."""
+    shared_resources: Annotated[tuple[SharedResourceDeclaration, ...], Listed] = ()
+    """Resources of the system as a whole, such as power or licences."""
 
     @field_validator("groups")
     @classmethod
@@ -359,14 +342,14 @@ _NumbersAndNames = Annotated[tuple[_Number | Annotated[str, Field(min_length=1)]
 class JobNumbers(Params):
     """Filter of the jobs of a partition, by numbers and names in the trace."""
 
-    partition: _NumbersAndNames = Field(
-        default=(), description="Numbers of partitions in the trace, or names where it has them."
-    )
-    queue: _NumbersAndNames = Field(
-        default=(), description="Numbers of queues in the trace, or names where it has them."
-    )
-    group: _Numbers = Field(default=(), description="Numbers of groups of users in the trace.")
-    application: _Numbers = Field(default=(), description="Numbers of applications in the trace.")
+    partition: _NumbersAndNames = ()
+    """Numbers of partitions in the trace, or names where it has them."""
+    queue: _NumbersAndNames = ()
+    """Numbers of queues in the trace, or names where it has them."""
+    group: _Numbers = ()
+    """Numbers of groups of users in the trace."""
+    application: _Numbers = ()
+    """Numbers of applications in the trace."""
 
     @model_validator(mode="after")
     def _name_something(self) -> Self:
@@ -385,51 +368,30 @@ class JobNumbers(Params):
 class PartitionDeclaration(Params):
     """A partition: its jobs, its nodes, and its limits."""
 
-    name: Name = Field(description="The partition's name.")
-    jobs: JobNumbers | None = Field(
-        default=None,
-        description="Jobs of the partition, by numbers or names in the trace: a job belongs to the"
-        " first partition that matches. Without this key, all jobs that match no other"
-        " partition.",
-    )
-    groups: Annotated[tuple[str, ...], Listed] | None = Field(
-        default=None, min_length=1, description="Node groups that its jobs may use; all by default."
-    )
-    max_time: PositiveDuration | None = Field(
-        default=None,
-        description="Maximum requested time: seconds, or with a unit; a job that requests more is"
-        " refused at submission. No limit by default.",
-    )
-    priority: int = Field(
-        default=0,
-        ge=0,
-        le=2**31,
-        description="Priority in the order `multifactor`, in relation to the largest.",
-    )
-    limits: LimitsDeclaration = Field(
-        default_factory=LimitsDeclaration,
-        description="Limits of its jobs, which come before those of their QOS.",
-    )
-    qos: Queue | None = Field(
-        default=None,
-        description="QOS whose limits are those of its jobs, in place of `limits`.",
-    )
-    tier: int = Field(
-        default=1,
-        ge=0,
-        lt=2**16,
-        description="Tier (Slurm's PriorityTier): jobs of higher tiers are tried first, and may"
-        " preempt others with 'preempt: {by: partition}'.",
-    )
-    preempt_mode: PreemptMode | None = Field(
-        default=None,
-        description="What preemption by partition does to its jobs; 'preempt.mode' by default.",
-    )
-    grace: Duration | None = Field(
-        default=None,
-        description="Time from the preemption of its jobs to their end: seconds, or with a unit;"
-        " 'preempt.grace' by default.",
-    )
+    name: Name
+    """The partition's name."""
+    jobs: JobNumbers | None = None
+    """Jobs of the partition, by numbers or names in the trace: a job belongs to the first partition
+    that matches. Without this key, all jobs that match no other partition."""
+    groups: Annotated[tuple[str, ...], Listed] | None = Field(default=None, min_length=1)
+    """Node groups that its jobs may use; all by default."""
+    max_time: PositiveDuration | None = None
+    """Maximum requested time: seconds, or with a unit; a job that requests more is refused at
+    submission. No limit by default."""
+    priority: int = Field(default=0, ge=0, le=2**31)
+    """Priority in the order `multifactor`, in relation to the largest."""
+    limits: LimitsDeclaration = Field(default_factory=LimitsDeclaration)
+    """Limits of its jobs, which come before those of their QOS."""
+    qos: Queue | None = None
+    """QOS whose limits are those of its jobs, in place of `limits`."""
+    tier: int = Field(default=1, ge=0, lt=2**16)
+    """Tier (Slurm's PriorityTier): jobs of higher tiers are tried first, and may preempt others
+    with 'preempt: {by: partition}'."""
+    preempt_mode: PreemptMode | None = None
+    """What preemption by partition does to its jobs; 'preempt.mode' by default."""
+    grace: Duration | None = None
+    """Time from the preemption of its jobs to their end: seconds, or with a unit; 'preempt.grace'
+    by default."""
 
     @model_validator(mode="after")
     def _check_limits(self) -> Self:

@@ -49,28 +49,18 @@ _SETTINGS = "Values by key path, as with `--set`: dispatcher.order: sjf."
 class _Matrix(Params):
     """Axes, crossed with each other: every combination of positions, but for the excluded ones."""
 
-    name: Name | None = Field(
-        default=None, description="The study's name; that of the file by default."
-    )
-    description: str | None = Field(default=None, description="Purpose of the study.")
-    matrix: Annotated[tuple[Declared, ...], Listed] = Field(
-        default=(),
-        description=(
-            "The axes, crossed with each other. An axis has a list of values under a key path of"
-            " the scenario; lists under several key paths go together. `names` are its labels."
-        ),
-    )
-    exclude: Annotated[tuple[dict[str, Any], ...], Listed] = Field(
-        default=(),
-        description=(
-            "Cells to leave out: labels by axis, one or a list of them; an axis is called by one of"
-            " its key paths. Cells that have one of the labels on each of the axes are not run."
-        ),
-    )
-    executor: Annotated[NamedChoice, Selects("executor")] = Field(
-        default=_LOCAL,
-        description="Executor of the cells: processes of this machine, or a cluster.",
-    )
+    name: Name | None = None
+    """The study's name; that of the file by default."""
+    description: str | None = None
+    """Purpose of the study."""
+    matrix: Annotated[tuple[Declared, ...], Listed] = ()
+    """The axes, crossed with each other. An axis has a list of values under a key path of the
+    scenario; lists under several key paths go together. `names` are its labels."""
+    exclude: Annotated[tuple[dict[str, Any], ...], Listed] = ()
+    """Cells to leave out: labels by axis, one or a list of them; an axis is called by one of its
+    key paths. Cells that have one of the labels on each of the axes are not run."""
+    executor: Annotated[NamedChoice, Selects("executor")] = _LOCAL
+    """Executor of the cells: processes of this machine, or a cluster."""
 
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
@@ -93,23 +83,15 @@ class ExperimentDeclaration(_Matrix):
     Every combination of one position on each axis is a cell, but for the excluded ones.
     """
 
-    name: Name = Field(description="Name of the experiment and of its folder.")
-    scenario: InputPath = Field(
-        description="The scenario that all cells start from; relative to this file."
-    )
+    name: Name
+    """Name of the experiment and of its folder."""
+    scenario: InputPath
+    """The scenario that all cells start from; relative to this file."""
     set: dict[str, Any] = Field(default_factory=dict, description=_SETTINGS)
-    matrix: Annotated[tuple[Declared, ...], Listed, Field(min_length=1)] = Field(
-        description=_Matrix.model_fields["matrix"].description
-    )
-    replicas: int = Field(
-        default=1,
-        ge=1,
-        le=MOST_CELLS,
-        description=(
-            "Number of runs of each cell: the first with the scenario's seed, the others with"
-            " seeds spawned from it."
-        ),
-    )
+    matrix: Annotated[tuple[Declared, ...], Listed, Field(min_length=1)]
+    replicas: int = Field(default=1, ge=1, le=MOST_CELLS)
+    """Number of runs of each cell: the first with the scenario's seed, the others with seeds
+    spawned from it."""
 
     @model_validator(mode="after")
     def _check_matrix(self) -> Self:
@@ -123,16 +105,16 @@ class ExperimentDeclaration(_Matrix):
 class DeclaredVariant(Params):
     """A variant: the base scenario with other values."""
 
-    name: Name = Field(description="The variant's name.")
+    name: Name
+    """The variant's name."""
     set: dict[str, Any] = Field(min_length=1, description=_SETTINGS)
 
 
 class Variation(_Matrix):
     """Variants of a base scenario: named ones, then those of a matrix."""
 
-    variants: Annotated[tuple[DeclaredVariant, ...], Listed] = Field(
-        default=(), description="Variants, each with its own values."
-    )
+    variants: Annotated[tuple[DeclaredVariant, ...], Listed] = ()
+    """Variants, each with its own values."""
 
     @model_validator(mode="after")
     def _check_variants(self) -> Self:
@@ -375,17 +357,14 @@ Number = Annotated[int | float, Field(union_mode="left_to_right")]
 class SearchRange(Params):
     """Values of a parameter: all numbers of a range, or those of a list."""
 
-    low: Number | None = Field(default=None, description="Smallest number of the range.")
-    high: Number | None = Field(
-        default=None,
-        description="Largest number; whole numbers are searched if both are whole.",
-    )
-    log: bool = Field(
-        default=False, description="Whether to search by orders of magnitude; `low` is above 0."
-    )
-    values: Annotated[tuple[Any, ...], Listed] = Field(
-        default=(), description="Values to choose from, in place of a range."
-    )
+    low: Number | None = None
+    """Smallest number of the range."""
+    high: Number | None = None
+    """Largest number; whole numbers are searched if both are whole."""
+    log: bool = False
+    """Whether to search by orders of magnitude; `low` is above 0."""
+    values: Annotated[tuple[Any, ...], Listed] = ()
+    """Values to choose from, in place of a range."""
 
     @property
     def is_whole(self) -> bool:
@@ -415,40 +394,31 @@ class SearchRange(Params):
 class Limit(Params):
     """A constraint: no class of jobs may fare worse than in the base by more than a share."""
 
-    by: Literal["user", "group", "partition", "size"] = Field(
-        description="Kind of the classes of jobs."
-    )
-    quantity: Literal["wait_time", "bounded_slowdown"] = Field(
-        default="wait_time", description="Quantity with a limited mean."
-    )
-    percent: float = Field(
-        default=5.0, ge=0, description="Largest increase of a class's mean, in percent."
-    )
-    least_jobs: int = Field(
-        default=10, ge=1, description="Classes with fewer jobs in the window are left out."
-    )
+    by: Literal["user", "group", "partition", "size"]
+    """Kind of the classes of jobs."""
+    quantity: Literal["wait_time", "bounded_slowdown"] = "wait_time"
+    """Quantity with a limited mean."""
+    percent: float = Field(default=5.0, ge=0)
+    """Largest increase of a class's mean, in percent."""
+    least_jobs: int = Field(default=10, ge=1)
+    """Classes with fewer jobs in the window are left out."""
 
 
 class TuningSpace(Params):
     """Parameters to search, and how."""
 
-    name: Name | None = Field(
-        default=None, description="The study's name; that of the file by default."
-    )
-    description: str | None = Field(default=None, description="Purpose of the study.")
-    parameters: Mapping[str, SearchRange] = Field(
-        min_length=1, description="Ranges by key path of the scenario: dispatcher.depth."
-    )
-    trials: int = Field(default=100, ge=1, le=100_000, description="Number of trials.")
-    train: float = Field(
-        default=0.5,
-        ge=0.05,
-        le=0.95,
-        description="Share of the jobs, the first ones, on which parameters are searched.",
-    )
-    constraints: Annotated[tuple[Limit, ...], Listed] = Field(
-        default=(), description="Limits that a trial must keep within the training window."
-    )
+    name: Name | None = None
+    """The study's name; that of the file by default."""
+    description: str | None = None
+    """Purpose of the study."""
+    parameters: Mapping[str, SearchRange] = Field(min_length=1)
+    """Ranges by key path of the scenario: dispatcher.depth."""
+    trials: int = Field(default=100, ge=1, le=100_000)
+    """Number of trials."""
+    train: float = Field(default=0.5, ge=0.05, le=0.95)
+    """Share of the jobs, the first ones, on which parameters are searched."""
+    constraints: Annotated[tuple[Limit, ...], Listed] = ()
+    """Limits that a trial must keep within the training window."""
 
     @model_validator(mode="after")
     def _check_paths(self) -> Self:

@@ -279,10 +279,9 @@ def _validator() -> TypeAdapter[ClusterState]:
 class StateFileParams(Params):
     """Parameters of `state-file`: the path of the file."""
 
-    path: InputPath = Field(
-        description="A JSON file with `nodes` and `jobs`, lists of objects whose keys are the"
-        " fields of hpcsched.system.cluster; ${VAR} is filled in."
-    )
+    path: InputPath
+    """A JSON file with `nodes` and `jobs`, lists of objects whose keys are the fields of
+    hpcsched.system.cluster; ${VAR} is filled in."""
 
 
 @builtin(

@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 
 from pydantic import (
     AfterValidator,
-    Field,
     PlainValidator,
     ValidationInfo,
     WithJsonSchema,
@@ -263,17 +262,13 @@ else:
 class Span(Params):
     """Part of a trace: the half-open interval from `start` to `end`."""
 
-    start: Moment = Field(
-        0,
-        description="Begin: seconds or a duration (30d) since second 0 of the trace, or"
-        " since the first submission where submit times are Unix times; or a date (2014-05-31,"
-        " 2014-05-31T12:00) by the trace's own clocks.",
-    )
-    end: Moment | None = Field(
-        None,
-        description="End, as for `start`; jobs submitted then are outside."
-        " At the end of the trace, if not given.",
-    )
+    start: Moment = 0
+    """Begin: seconds or a duration (30d) since second 0 of the trace, or since the first submission
+    where submit times are Unix times; or a date (2014-05-31, 2014-05-31T12:00) by the trace's own
+    clocks."""
+    end: Moment | None = None
+    """End, as for `start`; jobs submitted then are outside. At the end of the trace, if not
+    given."""
 
     @field_validator("end")
     @classmethod

@@ -117,7 +117,8 @@ class Transform(Protocol):
 class SeededParams(Params):
     """Parameters of a transform that draws by the number of a job or of a user."""
 
-    seed: int = Field(0, ge=0, description="Seed of the draw, beside the scenario's.")
+    seed: int = Field(0, ge=0)
+    """Seed of the draw, beside the scenario's."""
 
 
 def own_seed(*labels: int | str) -> int:

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from hpcsched.parameters import Params
+from hpcsched.parameters import Params, field_descriptions
 from hpcsched.plugins import spec
 from hpcsched.plugins.manager import build_registry
 from hpcsched.plugins.registry import Installed
@@ -47,6 +47,6 @@ def test_a_built_in_plugin_is_described(installed: Installed) -> None:
     assert "\n" not in plugin.summary
     assert not plugin.summary.endswith(".")
     assert plugin.params is Params or plugin.params.__doc__ != Params.__doc__
-    for name, field in plugin.params.model_fields.items():
-        assert field.description, name
-        assert field.description.endswith("."), name
+    texts = field_descriptions(plugin.params)
+    assert list(texts) == list(plugin.params.model_fields)
+    assert [name for name, text in texts.items() if not text.endswith(".")] == []

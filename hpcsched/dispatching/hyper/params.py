@@ -28,22 +28,16 @@ class HyperParams(Params):
     """Parameters of `hyper`: its portfolio, the jobs to replay, and the rule for a change."""
 
     portfolio: Annotated[tuple[Annotated[Any, Selects("dispatcher")], ...], Listed] = Field(
-        PORTFOLIO,
-        min_length=1,
-        description="Portfolio: the dispatchers to choose from; the first one begins.",
+        PORTFOLIO, min_length=1
     )
-    least_jobs: int = Field(
-        500, ge=1, description="Number of submitted jobs from which on the past is replayed."
-    )
-    memory: int = Field(
-        10_000, ge=1, description="Number of jobs, the last submitted ones, that are replayed."
-    )
-    least_t: float = Field(
-        2.5,
-        ge=0,
-        description="Gain in the objective, in standard errors over 32 blocks of jobs, from which"
-        " on another dispatcher takes over.",
-    )
+    """Portfolio: the dispatchers to choose from; the first one begins."""
+    least_jobs: int = Field(500, ge=1)
+    """Number of submitted jobs from which on the past is replayed."""
+    memory: int = Field(10_000, ge=1)
+    """Number of jobs, the last submitted ones, that are replayed."""
+    least_t: float = Field(2.5, ge=0)
+    """Gain in the objective, in standard errors over 32 blocks of jobs, from which on another
+    dispatcher takes over."""
 
     @model_validator(mode="after")
     def _can_be_rehearsed(self) -> Self:

@@ -18,13 +18,16 @@ class Weights(Params):
     The defaults are those of the example in Slurm's documentation; there, `qos` is 0.
     """
 
-    age: NotNegative = Field(1000, description="Weight of the wait time.")
-    size: NotNegative = Field(1000, description="Weight of the requested share of the system.")
-    fair_share: NotNegative = Field(
-        10000, description="Weight of low usage in relation to the user's share."
-    )
-    partition: NotNegative = Field(1000, description="Weight of the partition's priority.")
-    qos: NotNegative = Field(1000, description="Weight of the priority of the job's QOS.")
+    age: NotNegative = 1000
+    """Weight of the wait time."""
+    size: NotNegative = 1000
+    """Weight of the requested share of the system."""
+    fair_share: NotNegative = 10000
+    """Weight of low usage in relation to the user's share."""
+    partition: NotNegative = 1000
+    """Weight of the partition's priority."""
+    qos: NotNegative = 1000
+    """Weight of the priority of the job's QOS."""
 
 
 FairShare = Literal["classic", "fair-tree"]
@@ -34,20 +37,14 @@ FairShare = Literal["classic", "fair-tree"]
 class MultifactorParams(Params):
     """Parameters of the queue order `multifactor`."""
 
-    weights: Weights = Field(Weights(), description="Weights of the factors.")
-    max_age: PositiveDuration = Field(
-        _WEEK,
-        description="Wait at which the age factor reaches 1, in seconds or with a unit.",
-    )
-    favor_small: bool = Field(
-        False, description="Whether the size factor favours small jobs instead of large ones."
-    )
-    half_life: PositiveDuration | None = Field(
-        _WEEK,
-        description="Half-life of usage, in seconds or with a unit; null: no decay.",
-    )
-    fair_share: FairShare | None = Field(
-        None,
-        description="Fair-share algorithm; if not given, `fair-tree` where the scenario has"
-        " accounts, and `classic` without.",
-    )
+    weights: Weights = Field(Weights())
+    """Weights of the factors."""
+    max_age: PositiveDuration = _WEEK
+    """Wait at which the age factor reaches 1, in seconds or with a unit."""
+    favor_small: bool = False
+    """Whether the size factor favours small jobs instead of large ones."""
+    half_life: PositiveDuration | None = _WEEK
+    """Half-life of usage, in seconds or with a unit; null: no decay."""
+    fair_share: FairShare | None = None
+    """Fair-share algorithm; if not given, `fair-tree` where the scenario has accounts, and
+    `classic` without."""

@@ -262,11 +262,8 @@ def _why(code: int, log: Path) -> str:
 class LocalParams(Params):
     """Largest number of tasks at a time."""
 
-    jobs: int | None = Field(
-        default=None,
-        ge=1,
-        description="Number of cells at a time; by default one for each processor.",
-    )
+    jobs: int | None = Field(default=None, ge=1)
+    """Number of cells at a time; by default one for each processor."""
 
 
 @builtin("executor", "local", LocalParams, summary="processes of this machine")
@@ -323,38 +320,26 @@ def _ended(
 class JobQueue(Params):
     """Cluster with a batch system, to which jobs with workers in them are submitted."""
 
-    cluster: Literal["slurm", "pbs", "sge", "lsf", "oar"] = Field(
-        description="The batch system, as dask-jobqueue knows it."
-    )
-    jobs: int = Field(default=1, ge=1, description="Number of batch jobs to submit.")
-    cores: int = Field(
-        default=1, ge=1, description="Cores of each job, with one worker process each."
-    )
-    options: dict[str, Any] = Field(
-        default_factory=dict,
-        description=(
-            "Other arguments of dask-jobqueue's class, such as memory: 16GiB,"
-            " walltime: '02:00:00', queue or account."
-        ),
-    )
+    cluster: Literal["slurm", "pbs", "sge", "lsf", "oar"]
+    """The batch system, as dask-jobqueue knows it."""
+    jobs: int = Field(default=1, ge=1)
+    """Number of batch jobs to submit."""
+    cores: int = Field(default=1, ge=1)
+    """Cores of each job, with one worker process each."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Other arguments of dask-jobqueue's class, such as memory: 16GiB, walltime: '02:00:00', queue
+    or account."""
 
 
 class DaskParams(Params):
     """Place of the workers: exactly one of `address`, `workers` and `jobqueue`."""
 
-    address: str | None = Field(
-        default=None,
-        min_length=1,
-        description="Address of an existing scheduler, such as tcp://host:8786.",
-    )
-    workers: int | None = Field(
-        default=None,
-        ge=1,
-        description="Number of worker processes, of one thread each, to start on this machine.",
-    )
-    jobqueue: JobQueue | None = Field(
-        default=None, description="Batch system that starts the workers."
-    )
+    address: str | None = Field(default=None, min_length=1)
+    """Address of an existing scheduler, such as tcp://host:8786."""
+    workers: int | None = Field(default=None, ge=1)
+    """Number of worker processes, of one thread each, to start on this machine."""
+    jobqueue: JobQueue | None = None
+    """Batch system that starts the workers."""
 
     @model_validator(mode="after")
     def _check_one(self) -> Self:

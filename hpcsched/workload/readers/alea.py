@@ -39,27 +39,19 @@ from hpcsched.workload.readers.text_files import decoded
 class AleaParams(RecordPolicies):
     """Parameters of `alea`: the log, and policies for records that cannot be used as they are."""
 
-    mapping: Literal["as_requested", "one_each"] = Field(
-        "as_requested",
-        description="Units of a job: the nodes that it requested, with the processors on each; or"
-        " its processors, one each, among which memory is shared out.",
-    )
-    properties: dict[str, Annotated[tuple[str, ...], Listed]] = Field(
-        default_factory=dict,
-        description="Node groups by property of requests. Known without it: cl_GROUP, nodecpusN,"
-        " and host names such as GROUP7.",
-    )
-    unknown_property: Literal["ignore", "skip", "error"] = Field(
-        "ignore",
-        description="Policy for a request for a property that is not known; ignoring it is"
-        " counted as a clipping.",
-    )
-    unlike_chunks: Literal["skip", "error"] = Field(
-        "skip", description="Policy for a request for unlike nodes, such as 1:ppn=1+3:ppn=2."
-    )
-    missing_memory: Literal["zero", "skip", "error"] = Field(
-        "error", description="Policy for requested memory that is not given; `zero` reads it as 0."
-    )
+    mapping: Literal["as_requested", "one_each"] = "as_requested"
+    """Units of a job: the nodes that it requested, with the processors on each; or its processors,
+    one each, among which memory is shared out."""
+    properties: dict[str, Annotated[tuple[str, ...], Listed]] = Field(default_factory=dict)
+    """Node groups by property of requests. Known without it: cl_GROUP, nodecpusN, and host names
+    such as GROUP7."""
+    unknown_property: Literal["ignore", "skip", "error"] = "ignore"
+    """Policy for a request for a property that is not known; ignoring it is counted as a
+    clipping."""
+    unlike_chunks: Literal["skip", "error"] = "skip"
+    """Policy for a request for unlike nodes, such as 1:ppn=1+3:ppn=2."""
+    missing_memory: Literal["zero", "skip", "error"] = "error"
+    """Policy for requested memory that is not given; `zero` reads it as 0."""
 
 
 class NodeRequest(NamedTuple):

@@ -118,33 +118,22 @@ _Number = TypeVar("_Number", int, int | Fraction)
 class BatsimParams(RecordPolicies):
     """Parameters of `batsim`: the workload, and policies for jobs."""
 
-    unit: UnitAmounts = Field(
-        default_factory=lambda: {"core": 1},
-        description="Request of each requested resource, by resource type; one core if not given.",
-    )
-    job_ids: Literal["number", "position"] = Field(
-        "number",
-        description="Number of a job: the number that its id is or ends in after the last"
-        " '!' (w0!12), or its place in the file, from 1.",
-    )
-    unsorted: Literal["error", "skip", "sort"] = Field(
-        "sort",
-        description="Policy for a job submitted before its predecessor; to sort, all jobs are"
-        " held in memory first.",
-    )
+    unit: UnitAmounts = Field(default_factory=lambda: {"core": 1})
+    """Request of each requested resource, by resource type; one core if not given."""
+    job_ids: Literal["number", "position"] = "number"
+    """Number of a job: the number that its id is or ends in after the last '!' (w0!12), or its
+    place in the file, from 1."""
+    unsorted: Literal["error", "skip", "sort"] = "sort"
+    """Policy for a job submitted before its predecessor; to sort, all jobs are held in memory
+    first."""
     fractional_seconds: FractionalSeconds = Field("outward", description=FRACTIONS)
-    other_profile: Literal["skip", "error"] = Field(
-        "skip",
-        description="Policy for a job with a profile that gives no run time: neither a delay nor,"
-        " with a speed, a homogeneous parallel task.",
-    )
-    speed: float | None = Field(
-        None,
-        gt=0,
-        description="Floating-point operations that a requested resource does in a second: the run"
-        " time of a homogeneous parallel task is its operations / speed. Its communication takes"
-        " no time, which is counted as a clipping.",
-    )
+    other_profile: Literal["skip", "error"] = "skip"
+    """Policy for a job with a profile that gives no run time: neither a delay nor, with a speed, a
+    homogeneous parallel task."""
+    speed: float | None = Field(None, gt=0)
+    """Floating-point operations that a requested resource does in a second: the run time of a
+    homogeneous parallel task is its operations / speed. Its communication takes no time, which is
+    counted as a clipping."""
 
 
 @builtin(

@@ -178,17 +178,12 @@ class PbsAccountingParams(AccountingLogParams):
     """Parameters of `pbs-accounting`: the log, and policies for records."""
 
     fractional_seconds: FractionalSeconds = Field("outward", description=FRACTIONS)
-    unlike_chunks: Literal["skip", "largest", "error"] = Field(
-        "skip",
-        description="Policy for a request for unlike chunks, such as 1:ncpus=1+3:ncpus=8:"
-        " leave the job out, or let every chunk be as large as the largest, which is counted as a"
-        " clipping.",
-    )
-    resource_types: dict[str, str | None] = Field(
-        default_factory=dict,
-        description="Resource types of PBS resources beside ncpus (core), mem (mem), ngpus (gpu)"
-        " and nmics (mic); null: ignored, as are all that are not listed.",
-    )
+    unlike_chunks: Literal["skip", "largest", "error"] = "skip"
+    """Policy for a request for unlike chunks, such as 1:ncpus=1+3:ncpus=8: leave the job out, or
+    let every chunk be as large as the largest, which is counted as a clipping."""
+    resource_types: dict[str, str | None] = Field(default_factory=dict)
+    """Resource types of PBS resources beside ncpus (core), mem (mem), ngpus (gpu) and nmics (mic);
+    null: ignored, as are all that are not listed."""
 
     @field_validator("resource_types")
     @classmethod

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
-
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import Duration, OneInputFile, Params
 from hpcsched.registration import RECORDS_WAITS, builtin
@@ -35,15 +33,12 @@ _COLUMNS = (
 class RunSourceParams(Params):
     """Parameters of `run`: the earlier run, and a delay."""
 
-    path: OneInputFile = Field(
-        description="The jobs.parquet of a run directory; ${VAR} is filled in. Its system must have"
-        " had the same resource types, in the same units."
-    )
-    noticed_after: Duration = Field(
-        default=0,
-        description="Delay, in seconds, of the notice of submissions and ends, as a"
-        " live run does not notice them at once.",
-    )
+    path: OneInputFile
+    """The jobs.parquet of a run directory; ${VAR} is filled in. Its system must have had the same
+    resource types, in the same units."""
+    noticed_after: Duration = 0
+    """Delay, in seconds, of the notice of submissions and ends, as a live run does not notice them
+    at once."""
 
 
 @builtin(

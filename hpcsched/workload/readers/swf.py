@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-from pydantic import Field
 
 from hpcsched._core import NumbersSeen, Verdict, scan_lines
 from hpcsched.errors import InputError
@@ -303,31 +302,20 @@ UNIT_RESOURCES = "UnitResources:"
 class SwfParams(WithdrawnPolicy):
     """Parameters of `swf`: the log, and policies for records that cannot be used as they are."""
 
-    unit: UnitAmounts | None = Field(
-        None,
-        description="Request of each processor, by resource type; by default the header's"
-        " UnitResources, else one core.",
-    )
-    mapping: Literal["one_each", "whole_nodes"] = Field(
-        "one_each",
-        description="Meaning of a requested processor: a job unit each, or a part of units that are"
-        " as large as a node of the largest group allows.",
-    )
-    requested_memory: Literal["ignore", "use"] = Field(
-        "ignore",
-        description="Read field 10, the requested memory per processor in KiB, as the request of"
-        " `mem`; jobs without it get that of `unit`.",
-    )
-    missing_processors: Literal["allocated", "skip", "error"] = Field(
-        "allocated",
-        description="Policy for requested processors that are not given: those allocated,"
-        " if given.",
-    )
-    dependencies: Literal["ignore", "honour"] = Field(
-        "ignore",
-        description="Let a job wait for the end of its preceding job (field 17), and then for the"
-        " think time (field 18).",
-    )
+    unit: UnitAmounts | None = None
+    """Request of each processor, by resource type; by default the header's UnitResources, else one
+    core."""
+    mapping: Literal["one_each", "whole_nodes"] = "one_each"
+    """Meaning of a requested processor: a job unit each, or a part of units that are as large as a
+    node of the largest group allows."""
+    requested_memory: Literal["ignore", "use"] = "ignore"
+    """Read field 10, the requested memory per processor in KiB, as the request of `mem`; jobs
+    without it get that of `unit`."""
+    missing_processors: Literal["allocated", "skip", "error"] = "allocated"
+    """Policy for requested processors that are not given: those allocated, if given."""
+    dependencies: Literal["ignore", "honour"] = "ignore"
+    """Let a job wait for the end of its preceding job (field 17), and then for the think time
+    (field 18)."""
 
 
 def review_swf(params: SwfParams, system: System) -> Iterator[Caution]:

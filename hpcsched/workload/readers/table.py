@@ -76,27 +76,44 @@ class TableColumns(Params):
     prevents that.
     """
 
-    job_id: _Column | None = Field(None, description="Number of the job; by default the row's.")
-    submit_time: _Column | None = Field(None, description="Submit time.")
-    start_time: _Column | None = Field(None, description="Start time, also of recorded waits.")
-    end_time: _Column | None = Field(None, description="End time.")
-    run_time: _Column | None = Field(None, description="Run time, in seconds.")
-    requested_time: _Column | None = Field(None, description="The user's limit, in seconds.")
-    units: _Column | None = Field(None, description="Number of units.")
-    user: _Column | None = Field(None, description="The number or name of the user.")
-    group: _Column | None = Field(None, description="The number or name of the group of users.")
-    application: _Column | None = Field(None, description="The number or name of the application.")
-    queue: _Column | None = Field(None, description="The number or name of the queue.")
-    partition: _Column | None = Field(None, description="The number or name of the partition.")
-    queue_name: _Column | None = Field(None, description="Name of the queue.")
-    partition_name: _Column | None = Field(None, description="Name of the partition.")
-    name: _Column | None = Field(None, description="The job's name.")
-    node_groups: _Column | None = Field(
-        None, description="Allowed node groups, or models of devices: list or words."
-    )
-    allowed_nodes: _Column | None = Field(None, description="Numbers of allowed nodes, likewise.")
-    exclusive: _Column | None = Field(None, description="Exclusive use: true or false, 1 or 0.")
-    one_unit_per_node: _Column | None = Field(None, description="One unit per node, likewise.")
+    job_id: _Column | None = None
+    """Number of the job; by default the row's."""
+    submit_time: _Column | None = None
+    """Submit time."""
+    start_time: _Column | None = None
+    """Start time, also of recorded waits."""
+    end_time: _Column | None = None
+    """End time."""
+    run_time: _Column | None = None
+    """Run time, in seconds."""
+    requested_time: _Column | None = None
+    """The user's limit, in seconds."""
+    units: _Column | None = None
+    """Number of units."""
+    user: _Column | None = None
+    """The number or name of the user."""
+    group: _Column | None = None
+    """The number or name of the group of users."""
+    application: _Column | None = None
+    """The number or name of the application."""
+    queue: _Column | None = None
+    """The number or name of the queue."""
+    partition: _Column | None = None
+    """The number or name of the partition."""
+    queue_name: _Column | None = None
+    """Name of the queue."""
+    partition_name: _Column | None = None
+    """Name of the partition."""
+    name: _Column | None = None
+    """The job's name."""
+    node_groups: _Column | None = None
+    """Allowed node groups, or models of devices: list or words."""
+    allowed_nodes: _Column | None = None
+    """Numbers of allowed nodes, likewise."""
+    exclusive: _Column | None = None
+    """Exclusive use: true or false, 1 or 0."""
+    one_unit_per_node: _Column | None = None
+    """One unit per node, likewise."""
 
     @model_serializer(mode="wrap")
     def _given(self, dump: SerializerFunctionWrapHandler) -> dict[str, str | None]:
@@ -107,124 +124,97 @@ class TableColumns(Params):
 class TableConstants(Params):
     """Values of all jobs, in place of columns."""
 
-    units: int | None = Field(None, ge=1, description="Number of units of each job.")
-    requested_time: PositiveDuration | None = Field(None, description="The limit of each job.")
-    run_time: PositiveDuration | None = Field(None, description="The run time of each job.")
-    one_unit_per_node: bool | None = Field(
-        None,
-        description="Whether each unit needs a node of its own, unless uneven amounts were spread.",
-    )
+    units: int | None = Field(None, ge=1)
+    """Number of units of each job."""
+    requested_time: PositiveDuration | None = None
+    """The limit of each job."""
+    run_time: PositiveDuration | None = None
+    """The run time of each job."""
+    one_unit_per_node: bool | None = None
+    """Whether each unit needs a node of its own, unless uneven amounts were spread."""
 
 
 class TableAmount(Params):
     """Column with amounts in another unit: value × unit / per, rounded up to wholes or shares."""
 
-    column: _Column = Field(description="The column.")
-    times: _Column | None = Field(
-        None, description="Another column, by whose value the amount is multiplied."
-    )
-    unit: PositiveAmount = Field(1, description="Amount that the value 1 means: 1MiB for MiB.")
-    per: int = Field(1, ge=1, description="The value that means one unit: 100 for percent.")
+    column: _Column
+    """The column."""
+    times: _Column | None = None
+    """Another column, by whose value the amount is multiplied."""
+    unit: PositiveAmount = 1
+    """Amount that the value 1 means: 1MiB for MiB."""
+    per: int = Field(1, ge=1)
+    """The value that means one unit: 100 for percent."""
 
 
 class TableDurations(Params):
     """Units of the columns with durations."""
 
-    run_time: DurationUnit = Field("s", description="Unit of run times.")
-    requested_time: DurationUnit = Field("s", description="Unit of requested times.")
+    run_time: DurationUnit = "s"
+    """Unit of run times."""
+    requested_time: DurationUnit = "s"
+    """Unit of requested times."""
 
 
 class NotEnded(Params):
     """Column with states of jobs, and those of jobs that have not ended."""
 
-    column: _Column = Field(description="The column.")
-    values: Annotated[tuple[str, ...], Listed] = Field(
-        min_length=1, description="States of jobs whose rows are set aside, counted as not_ended."
-    )
+    column: _Column
+    """The column."""
+    values: Annotated[tuple[str, ...], Listed] = Field(min_length=1)
+    """States of jobs whose rows are set aside, counted as not_ended."""
 
 
 class TableParams(WithdrawnPolicy):
     """Parameters of `table`: the table, its columns, and policies for rows."""
 
-    path: InputPath = Field(
-        description="The table, or a folder of tables, plain or compressed; ${VAR} is filled in."
-    )
-    preset: str | None = Field(
-        None,
-        description="A known data set (`hpcsched trace presets`), whose columns and units need no"
-        " naming; other keys replace what the preset says.",
-    )
-    format: Literal["table", "philly", "eurora"] = Field(
-        "table",
-        description="CSV or Parquet, as the content tells; or the job log of Microsoft's Philly, or"
-        " of Eurora.",
-    )
-    column_names: Annotated[tuple[_Column, ...] | None, Listed] = Field(
-        None, description="Names of the columns of a CSV file without a line that names them."
-    )
-    columns: TableColumns = Field(
-        default_factory=TableColumns, description="Columns by field of a job."
-    )
-    requests: dict[str, _Column | TableAmount | None] | None = Field(
-        None,
-        description="Column with the amount, by resource type, or its name, unit and factor; null"
-        " leaves out a type of the preset. By default the columns unit_request.TYPE.",
-    )
-    amounts: Literal["unit", "job"] = Field(
-        "unit",
-        description="Basis of these amounts: each unit, or the whole job.",
-    )
-    uneven_units: Literal["spread", "up", "skip", "error"] = Field(
-        "spread",
-        description="Policy for amounts of a whole job that cannot be divided equally among its"
-        " units: smallest equal parts as units, rounding up for every unit (both counted as"
-        " clippings), or an error.",
-    )
-    unit: UnitAmounts | None = Field(
-        None,
-        description="Request of each unit, for resource types without a column; one core if no"
-        " resource type has one.",
-    )
-    constants: TableConstants = Field(
-        default_factory=TableConstants, description="Constant values, which replace columns."
-    )
-    times: Literal["seconds", "iso"] = Field(
-        "seconds",
-        description="Format of submit, start and end times: seconds, or ISO 8601"
-        " (2024-05-01T12:30:00+02:00). Time stamps of a Parquet file are understood anyway.",
-    )
-    time_unit: Literal["s", "ms"] = Field(
-        "s", description="Unit of submit, start and end times that are numbers."
-    )
-    durations: TableDurations = Field(
-        default_factory=TableDurations, description="Units of run times and requested times."
-    )
-    not_given: dict[NumberField, list[int]] = Field(
-        default_factory=dict,
-        description="Numbers that mean a missing value, by field, beside -1.",
-    )
-    not_ended: NotEnded | None = Field(
-        None, description="States of jobs that have not ended, which are no jobs yet."
-    )
-    time_zone: TimeZoneName | None = Field(
-        None,
-        description="The zone (Europe/Paris) of times that are written without an offset from UTC.",
-    )
-    named: Annotated[tuple[Label, ...], Listed] = Field(
-        (),
-        description="Fields that hold names: any of user, group, application, queue, partition;"
-        " names are numbered from 1 as they appear.",
-    )
-    delimiter: str = Field(
-        ",", pattern=r'^[^"\s]$|^\t$', description="Separator of the values of a CSV file."
-    )
+    path: InputPath
+    """The table, or a folder of tables, plain or compressed; ${VAR} is filled in."""
+    preset: str | None = None
+    """A known data set (`hpcsched trace presets`), whose columns and units need no naming; other
+    keys replace what the preset says."""
+    format: Literal["table", "philly", "eurora"] = "table"
+    """CSV or Parquet, as the content tells; or the job log of Microsoft's Philly, or of Eurora."""
+    column_names: Annotated[tuple[_Column, ...] | None, Listed] = None
+    """Names of the columns of a CSV file without a line that names them."""
+    columns: TableColumns = Field(default_factory=TableColumns)
+    """Columns by field of a job."""
+    requests: dict[str, _Column | TableAmount | None] | None = None
+    """Column with the amount, by resource type, or its name, unit and factor; null leaves out a
+    type of the preset. By default the columns unit_request.TYPE."""
+    amounts: Literal["unit", "job"] = "unit"
+    """Basis of these amounts: each unit, or the whole job."""
+    uneven_units: Literal["spread", "up", "skip", "error"] = "spread"
+    """Policy for amounts of a whole job that cannot be divided equally among its units: smallest
+    equal parts as units, rounding up for every unit (both counted as clippings), or an error."""
+    unit: UnitAmounts | None = None
+    """Request of each unit, for resource types without a column; one core if no resource type has
+    one."""
+    constants: TableConstants = Field(default_factory=TableConstants)
+    """Constant values, which replace columns."""
+    times: Literal["seconds", "iso"] = "seconds"
+    """Format of submit, start and end times: seconds, or ISO 8601 (2024-05-01T12:30:00+02:00). Time
+    stamps of a Parquet file are understood anyway."""
+    time_unit: Literal["s", "ms"] = "s"
+    """Unit of submit, start and end times that are numbers."""
+    durations: TableDurations = Field(default_factory=TableDurations)
+    """Units of run times and requested times."""
+    not_given: dict[NumberField, list[int]] = Field(default_factory=dict)
+    """Numbers that mean a missing value, by field, beside -1."""
+    not_ended: NotEnded | None = None
+    """States of jobs that have not ended, which are no jobs yet."""
+    time_zone: TimeZoneName | None = None
+    """The zone (Europe/Paris) of times that are written without an offset from UTC."""
+    named: Annotated[tuple[Label, ...], Listed] = ()
+    """Fields that hold names: any of user, group, application, queue, partition; names are numbered
+    from 1 as they appear."""
+    delimiter: str = Field(",", pattern=r'^[^"\s]$|^\t$')
+    """Separator of the values of a CSV file."""
     fractional_seconds: FractionalSeconds = Field("outward", description=FRACTIONS)
-    missing_units: Literal["error", "skip"] = Field(
-        "error", description="Policy for a job without a number of units."
-    )
-    missing_request: Literal["error", "zero", "skip"] = Field(
-        "error", description="Policy for an amount that is not given; `zero` reads it as 0."
-    )
+    missing_units: Literal["error", "skip"] = "error"
+    """Policy for a job without a number of units."""
+    missing_request: Literal["error", "zero", "skip"] = "error"
+    """Policy for an amount that is not given; `zero` reads it as 0."""
 
     @model_validator(mode="before")
     @classmethod

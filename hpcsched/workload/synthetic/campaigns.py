@@ -185,24 +185,16 @@ class WindowParams(Params):
     The window is cut out first; its density is changed afterwards.
     """
 
-    jobs: int | None = Field(
-        None, ge=1, description="Maximum number of jobs of the window; all by default."
-    )
-    load: float = Field(
-        1.0,
-        gt=0,
-        description="Factor of the original load: times between submissions are divided"
-        " by it, so the span shrinks as the load grows.",
-    )
-    start: Duration = Field(
-        0,
-        description="Begin of the window since the workload's beginning, in seconds or with a"
-        " unit, before `load` is applied; submit times count from there.",
-    )
-    duration: PositiveDuration | None = Field(
-        None,
-        description="Length of the window, before `load` is applied; to the end if not given.",
-    )
+    jobs: int | None = Field(None, ge=1)
+    """Maximum number of jobs of the window; all by default."""
+    load: float = Field(1.0, gt=0)
+    """Factor of the original load: times between submissions are divided by it, so the span shrinks
+    as the load grows."""
+    start: Duration = 0
+    """Begin of the window since the workload's beginning, in seconds or with a unit, before `load`
+    is applied; submit times count from there."""
+    duration: PositiveDuration | None = None
+    """Length of the window, before `load` is applied; to the end if not given."""
 
 
 class User(NamedTuple):

@@ -15,18 +15,12 @@ from hpcsched.workload.trace_source import TraceSource
 class FillParams(Params):
     """Parameters of `fill`: the original trace, and how much is asked for."""
 
-    of: Annotated[Any, Selects("trace_source")] = Field(
-        description="The trace with the jobs: a source with its parameters, as under `trace`."
-    )
-    resource: Annotated[str, ResourceType()] = Field(
-        description="Resource type of which `load` is a share."
-    )
-    load: float = Field(
-        1.0,
-        gt=0,
-        le=1000,
-        description="Amount of it that all jobs ask for together, as a share of the system's.",
-    )
+    of: Annotated[Any, Selects("trace_source")]
+    """The trace with the jobs: a source with its parameters, as under `trace`."""
+    resource: Annotated[str, ResourceType()]
+    """Resource type of which `load` is a share."""
+    load: float = Field(1.0, gt=0, le=1000)
+    """Amount of it that all jobs ask for together, as a share of the system's."""
 
 
 @builtin(

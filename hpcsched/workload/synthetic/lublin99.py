@@ -140,29 +140,19 @@ ALL = Kind(
 class Lublin99Params(Params):
     """Parameters of `lublin99`: number and kind of jobs, and size of the system."""
 
-    jobs: int = Field(ge=1, description="Number of jobs to make.")
-    size: int | None = Field(
-        None,
-        ge=SMALLEST_SYSTEM,
-        description="Number of processors of the largest jobs: the size of the system. By default"
-        " as published: 128.",
-    )
-    unit: UnitAmounts | None = Field(
-        None,
-        description="Request of each processor, by resource type; one core if not given.",
-    )
-    load: float = Field(
-        1.0,
-        gt=0,
-        description="Factor of the published load: times between submissions are divided"
-        " by it, and the daily cycle stays as it is.",
-    )
-    overestimation: float = Field(
-        1.0,
-        ge=1,
-        description="Requested time / run time, the same for every job and rounded up to seconds:"
-        " the model has no requested times.",
-    )
+    jobs: int = Field(ge=1)
+    """Number of jobs to make."""
+    size: int | None = Field(None, ge=SMALLEST_SYSTEM)
+    """Number of processors of the largest jobs: the size of the system. By default as published:
+    128."""
+    unit: UnitAmounts | None = None
+    """Request of each processor, by resource type; one core if not given."""
+    load: float = Field(1.0, gt=0)
+    """Factor of the published load: times between submissions are divided by it, and the daily
+    cycle stays as it is."""
+    overestimation: float = Field(1.0, ge=1)
+    """Requested time / run time, the same for every job and rounded up to seconds: the model has no
+    requested times."""
 
 
 @builtin(

@@ -32,12 +32,10 @@ _FEWEST = 4
 class MimicParams(Params):
     """Parameters of `mimic`: the original trace, and the number of jobs."""
 
-    of: Annotated[Any, Selects("trace_source")] = Field(
-        description="The trace to mimic: a source with its parameters, as under `trace`."
-    )
-    jobs: int | None = Field(
-        None, ge=1, description="Number of jobs to make; that of the original, if not given."
-    )
+    of: Annotated[Any, Selects("trace_source")]
+    """The trace to mimic: a source with its parameters, as under `trace`."""
+    jobs: int | None = Field(None, ge=1)
+    """Number of jobs to make; that of the original, if not given."""
 
 
 @builtin(

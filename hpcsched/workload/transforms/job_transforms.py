@@ -31,10 +31,10 @@ from hpcsched.workload.transform import SeededParams, TransformAccount, own_seed
 class FirstParams(Params):
     """Parameters of `first`: number of jobs, and of jobs before them."""
 
-    jobs: int = Field(ge=1, description="Maximum number of jobs, from the beginning.")
-    skip: int = Field(
-        0, ge=0, description="Number of jobs to skip first; they do not count as `jobs`."
-    )
+    jobs: int = Field(ge=1)
+    """Maximum number of jobs, from the beginning."""
+    skip: int = Field(0, ge=0)
+    """Number of jobs to skip first; they do not count as `jobs`."""
 
 
 @builtin(
@@ -67,11 +67,8 @@ class First:
 class WindowParams(Span):
     """Parameters of `window`: jobs submitted from `start` on and before `end`."""
 
-    shift: bool = Field(
-        True,
-        description="Make the window's start second 0; dates stay as they were."
-        " Otherwise submit times stay.",
-    )
+    shift: bool = True
+    """Make the window's start second 0; dates stay as they were. Otherwise submit times stay."""
 
 
 @builtin(
@@ -115,11 +112,8 @@ class Window:
 class SampleUsersParams(SeededParams):
     """Parameters of `sample-users`: share of the users, and seed."""
 
-    share: float = Field(
-        gt=0,
-        le=1,
-        description="Share of users to keep; each user is drawn on its own.",
-    )
+    share: float = Field(gt=0, le=1)
+    """Share of users to keep; each user is drawn on its own."""
 
 
 @builtin(
@@ -163,24 +157,24 @@ UNIT = "unit"
 class LogNormal(Params):
     """Log-normal distribution of amounts."""
 
-    median: PositiveAmount = Field(description="Median amount.")
-    spread: float = Field(
-        gt=0, le=10, description="Standard deviation of the natural logarithms of the amounts."
-    )
+    median: PositiveAmount
+    """Median amount."""
+    spread: float = Field(gt=0, le=10)
+    """Standard deviation of the natural logarithms of the amounts."""
 
 
 class Flurry(Span):
     """Known flurry: the jobs of a user, submitted from `start` on and before `end`."""
 
-    user: int = Field(ge=0, description="The number of the user.")
+    user: int = Field(ge=0)
+    """The number of the user."""
 
 
 class WithoutFlurriesParams(Params):
     """Parameters of `without-flurries`: the list of flurries."""
 
-    flurries: Annotated[tuple[Flurry, ...], Listed] = Field(
-        min_length=1, description="Flurries that are known, each a user and a part of the trace."
-    )
+    flurries: Annotated[tuple[Flurry, ...], Listed] = Field(min_length=1)
+    """Flurries that are known, each a user and a part of the trace."""
 
 
 @builtin(
@@ -225,18 +219,15 @@ class WithoutFlurries:
 class AttachParams(SeededParams):
     """Parameters of `attach`: resource type, share of jobs, and amounts."""
 
-    resource: Annotated[str, ResourceType()] = Field(
-        description="Resource type; jobs that request it already are left unchanged."
-    )
-    amount: PositiveAmount | LogNormal = Field(
-        description="Amount, or its log-normal distribution."
-    )
-    per: Annotated[str, ResourceType(beside=(UNIT,))] = Field(
-        UNIT,
-        description="Basis of the amount: each job unit (`unit`), or each requested core or other"
-        " resource type.",
-    )
-    share: float = Field(1.0, gt=0, le=1, description="Share of jobs that request it.")
+    resource: Annotated[str, ResourceType()]
+    """Resource type; jobs that request it already are left unchanged."""
+    amount: PositiveAmount | LogNormal
+    """Amount, or its log-normal distribution."""
+    per: Annotated[str, ResourceType(beside=(UNIT,))] = UNIT
+    """Basis of the amount: each job unit (`unit`), or each requested core or other resource
+    type."""
+    share: float = Field(1.0, gt=0, le=1)
+    """Share of jobs that request it."""
 
     @field_validator("amount", mode="before")
     @classmethod
@@ -305,10 +296,9 @@ class Attach:
 class JitterParams(SeededParams):
     """Parameters of `jitter`: bound of the delays, and seed."""
 
-    by: PositiveDuration = Field(
-        description="Maximum delay, in seconds or with a unit (1min); delays are uniform whole"
-        " seconds from 0 to this.",
-    )
+    by: PositiveDuration
+    """Maximum delay, in seconds or with a unit (1min); delays are uniform whole seconds from 0 to
+    this."""
 
 
 @builtin(
@@ -350,10 +340,10 @@ class Jitter:
 class PatienceParams(SeededParams):
     """Parameters of `patience`: mean patience, share of the jobs, and seed."""
 
-    mean: PositiveDuration = Field(
-        description="Mean patience, in seconds or with a unit (6h), of an exponential distribution."
-    )
-    share: float = Field(1.0, gt=0, le=1, description="Share of the jobs that are not patient.")
+    mean: PositiveDuration
+    """Mean patience, in seconds or with a unit (6h), of an exponential distribution."""
+    share: float = Field(1.0, gt=0, le=1)
+    """Share of the jobs that are not patient."""
 
 
 @builtin(
@@ -387,11 +377,8 @@ class Patience:
 class ScaleLoadParams(Params):
     """Parameters of `scale-load`: the factor of the load."""
 
-    factor: float = Field(
-        ge=0.001,
-        le=1000,
-        description="Factor of the offered load: times between submissions are divided by it.",
-    )
+    factor: float = Field(ge=0.001, le=1000)
+    """Factor of the offered load: times between submissions are divided by it."""
 
 
 @builtin(
