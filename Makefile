@@ -161,6 +161,10 @@ release: $(VENV)/installed-dev ## Build wheels and sdists of all distributions i
 	for of in $(DISTRIBUTIONS); do \
 	  $(BIN)/python -m build --no-isolation --outdir dist "$$of" || exit 1; \
 	done
+	for wheel in dist/*-linux_*.whl; do \
+	  [ ! -e "$$wheel" ] || { PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist "$$wheel" \
+	    && rm "$$wheel"; } || exit 1; \
+	done
 	HPCSCHED_DIST=$(CURDIR)/dist $(BIN)/pytest -m "" tests/release
 
 # With what the repository's own packages bring: its scenarios use hpcsched-slurm.
@@ -180,7 +184,7 @@ docs: $(VENV)/installed-dev ## Make the documentation as a site, in build/docs
 
 CORE := $(shell find hpcsched/cpp -type f)
 # In the environment itself, so that a changed source is all that is compiled again.
-BUILD_TOOLS := hatchling nanobind scikit-build-core \
+BUILD_TOOLS := hatchling nanobind scikit-build-core vl-convert-python \
   $(foreach tool,cmake ninja,$(if $(shell command -v $(tool)),,$(tool)))
 INSTALL := $(BIN)/pip install --quiet --no-compile --constraint constraints.txt
 
@@ -189,7 +193,7 @@ $(VENV)/installed: pyproject.toml plugins/hpcsched-slurm/pyproject.toml constrai
 	@hpcsched/cpp/require-compiler $(PYTHON)
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) $(BUILD_TOOLS)
-	$(INSTALL) --no-build-isolation --editable . --editable plugins/hpcsched-slurm
+	$(INSTALL) --no-build-isolation --editable '.[figures]' --editable plugins/hpcsched-slurm
 	touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed requirements-dev.txt requirements-docs.txt

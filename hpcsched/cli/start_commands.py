@@ -188,6 +188,22 @@ def log(
     begin_scenario(f"{first_look.HEADER}{text}", out, force=force)
 
 
+@init.command()
+def examples(
+    *,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder.")] = Path(
+        "scenarios"
+    ),
+    force: options.Force = False,
+) -> None:
+    """Write the scenarios and logs that come with hpcsched.
+
+    They are those of the project's folder, with which the pages of its documentation begin.
+    """
+    count = first_look.write_examples(out, force=force)
+    typer.echo(f"wrote {count} files into {out}: hpcsched run {out / 'small-easy.yaml'}")
+
+
 def begin_scenario(text: str, out: Path, *, force: bool) -> None:
     """Write a starter scenario and the schema beside it, and say so."""
     for path in first_look.write_starter(text, out, force=force):

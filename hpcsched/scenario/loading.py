@@ -230,8 +230,9 @@ def _as_far_as_valid(
 
 
 _PACKAGE = Path(hpcsched.__file__).parent
-SHIPPED = (_PACKAGE / "systems", _PACKAGE.parent / "scenarios" / "systems")
-"""Folders of the systems that come with hpcsched: in an installed package, in a checkout."""
+EXAMPLES = (_PACKAGE / "examples", _PACKAGE.parent / "scenarios")
+"""Folders of what comes with hpcsched: in an installed package, in a checkout."""
+SHIPPED = tuple(place / "systems" for place in EXAMPLES)
 
 SYSTEM: KeyPath = ("system",)
 

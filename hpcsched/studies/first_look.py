@@ -21,11 +21,11 @@ from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.files import write_json
 from hpcsched.runs.run_result import RunResult
 from hpcsched.scenario.document import Document, parse_document, read_document
-from hpcsched.scenario.loading import LoadedScenario, check_document, read_scenario
+from hpcsched.scenario.loading import EXAMPLES, LoadedScenario, check_document, read_scenario
 from hpcsched.scenario.review import weights_without_tables
 from hpcsched.scenario.scenario_schema import scenario_schema
 from hpcsched.studies.cell import cell_name
-from hpcsched.whole_files import check_target, make_folder, write_text
+from hpcsched.whole_files import check_target, make_folder, write_bytes, write_text
 from hpcsched.workload import log_recognition as logs
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.presets.preset_catalogue import find_preset
@@ -575,12 +575,23 @@ def _resource_types(trace: Path, of: logs.LogFormat) -> Sequence[str]:
 
 def example_log() -> Path:
     """Return the path of the log that comes with hpcsched."""
-    package = Path(hpcsched.__file__).parent
-    # In an installed package, in a checkout.
-    for folder in (package / "traces", package.parent / "scenarios" / "traces"):
-        if (folder / "small-cluster.swf.gz").is_file():
-            return folder / "small-cluster.swf.gz"
+    for folder in EXAMPLES:
+        if (folder / "traces" / "small-cluster.swf.gz").is_file():
+            return folder / "traces" / "small-cluster.swf.gz"
     raise InputError(Finding("missing-file", "the example small-cluster.swf.gz was not installed"))
+
+
+def write_examples(out: Path, *, force: bool = False) -> int:
+    """Write scenarios, systems and logs that come with hpcsched; return the number of files."""
+    came = example_log().parents[1]
+    found = [path for part in ("*.yaml", "systems/*.yaml", "traces/*") for path in came.glob(part)]
+    targets = {path: out / path.relative_to(came) for path in found}
+    for target in targets.values():
+        check_target(target, force=force)
+    for path, target in targets.items():
+        make_folder(target.parent)
+        write_bytes(target, path.read_bytes())
+    return len(targets)
 
 
 KINDS = ("log", "site")

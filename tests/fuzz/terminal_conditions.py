@@ -39,6 +39,7 @@ COMMANDS: Mapping[str, tuple[str, int]] = {
     "try": ("try log.txt --dispatchers easy --save out/try", 0),
     "init scenario": ("init scenario site --out out/site.yaml --force", 0),
     "init log": ("init log log.txt --out out/init.yaml --force", 0),
+    "init examples": ("init examples --out out/examples", 0),
     "init site": ("init site --sacct log.txt --conf accounts.txt --out out/site.yaml", 1),
     "validate": ("validate s.yaml bad.yaml --out out/findings", 1),
     "experiment": ("experiment experiment.yaml --out out/experiment", 0),

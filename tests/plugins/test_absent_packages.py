@@ -55,6 +55,7 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     "dask": (["dask"], EXPERIMENT),
     "distributed": (["distributed"], EXPERIMENT),
     "optuna": (["optuna"], ["tune", "easy.yaml", "--space", "space.yaml"]),
+    "figures": (["vl_convert"], ["plot", "ecdf", "runs/none", "--out", "waits.svg"]),
     "slurm": ([], ["run", "live.yaml"]),
     "sacct": ([], ["run", "easy.yaml", "--set", "trace.source=slurm-sacct"]),
 }
@@ -94,6 +95,11 @@ def test_tune(told: dict[str, str]) -> None:
     assert told["optuna"] == (
         "error: tune: the package optuna is not installed; pip install 'hpcsched[tune]'"
     )
+
+
+def test_figures(told: dict[str, str]) -> None:
+    """A file is refused before runs are read."""
+    assert told["figures"].startswith("error: to draw files install hpcsched[figures]")
 
 
 def test_slurm(told: dict[str, str]) -> None:

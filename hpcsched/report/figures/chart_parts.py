@@ -461,11 +461,16 @@ DOTS = 200
 
 
 def format_of(path: Path) -> str:
-    """Return the figure format of a file by the ending of its name."""
+    """Return the figure format of a file by the ending of its name; refuse what cannot be drawn."""
     kind = path.suffix.removeprefix(".").lower()
     if kind not in FORMATS:
         there = ", ".join(f".{name}" for name in FORMATS)
         raise InputError(Finding("unknown-format", f"{path} does not end in one of {there}"))
+    try:
+        import vl_convert  # noqa: F401, PLC0415 (it holds a browser's engine of JavaScript)
+    except ImportError:
+        message = "to draw files install hpcsched[figures]; HTML pages need nothing more"
+        raise InputError(Finding("not-installed", message)) from None
     return kind
 
 
@@ -477,7 +482,7 @@ def description(chart: Chart, font_size: int = FONT_SIZE) -> dict[str, Any]:
 
 def file_content(chart: Chart, kind: str, dots: int = DOTS) -> bytes:
     """Return the content of a figure's file."""
-    import vl_convert  # noqa: PLC0415 (it holds a browser's engine of JavaScript)
+    import vl_convert  # noqa: PLC0415 (an extra, see `format_of`)
 
     vectors = _numbered(vl_convert.vegalite_to_svg(description(chart)))
     if kind == "pdf":

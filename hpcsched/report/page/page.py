@@ -1,18 +1,19 @@
 """The report page: tables and interactive figures of runs in one HTML file that needs no network.
 
-Vega draws the figures in the browser, from the same descriptions as those of files; `vl-convert`
-brings it along. A page opens quickly for any number of jobs: curves have a few hundred points.
+Vega draws the figures in the browser, from the same descriptions as those of files.
+A page opens quickly for any number of jobs: curves have a few hundred points.
 """
 
 import hashlib
 from collections.abc import Iterator, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
-import vl_convert
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from hpcsched import _core
 from hpcsched.audit.auditing import audit_directory
 from hpcsched.errors import HpcschedError
 from hpcsched.report.compared_study import ComparedStudy
@@ -49,9 +50,9 @@ def render(template: str, package: str = _LAYOUT, **content: Any) -> str:
 
 @cache
 def _vega() -> Markup:
-    """Return the scripts of Vega, which take about a second to bundle."""
+    """Return the scripts of Vega; the build has put them beside the compiled core."""
     # They are the libraries' own texts, which hold no end of a script.
-    return Markup(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+    return Markup(Path(_core.__file__).with_name("vega.js").read_text(encoding="utf-8"))
 
 
 PAGE_WIDTH = 1000
