@@ -72,16 +72,20 @@ def choice_model(installed: Installed) -> type[Choice]:
                 f"{installed.origin}: it has a parameter {name!r}, which is taken by what {why}"
             )
     description = f"The {kind.replace('_', ' ')}: {plugin.name}."
+
     # Validation sees the present name alone, since aliases were replaced before; editors must
     # accept every name, so the schema lists all of them.
-    names = [plugin.name, *plugin.aliases]
-    extra: Any = {"enum": names} if plugin.aliases else None
+    def all_names(schema: dict[str, Any]) -> None:
+        if plugin.aliases:
+            schema.pop("const", None)
+            schema["enum"] = [plugin.name, *plugin.aliases]
+
     # The plugin's own model comes first: its validators and settings must win over those of the
     # base.
     bases: Any = (base,) if issubclass(base, plugin.params) else (plugin.params, base)
     if base is SourceChoice:
         bases = (Transformed, *bases)
-    tag: Any = (Literal[plugin.name], Field(description=description, json_schema_extra=extra))
+    tag: Any = (Literal[plugin.name], Field(description=description, json_schema_extra=all_names))
     made: Any = create_model(
         _class_name(kind, plugin.name),
         __base__=bases,
