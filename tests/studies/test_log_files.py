@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from hpcsched.cli import main
 from hpcsched.errors import InputError
 from hpcsched.runs.assembly import assemble
 from hpcsched.studies.first_look import example_log, scenario_of_log
@@ -42,3 +43,15 @@ def test_a_log_of_alea(tmp_path: Path) -> None:
     log.write_text(samples.ALEA)
     with pytest.raises(InputError, match="a scenario with the trace source 'alea'"):
         scenario_of_log(log, ())
+
+
+def test_examples_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They are valid where they stand; what is there already is not replaced unasked."""
+    out = tmp_path / "scenarios"
+    assert main(["init", "examples", "--out", str(out)]) == 0
+    assert main(["validate", str(out / "small-easy.yaml"), str(out / "slurm-site.yaml")]) == 0
+    assert not list(out.rglob("*.py"))
+    (out / "small-easy.yaml").write_text("mine")
+    assert main(["init", "examples", "--out", str(out)]) == 1
+    assert "--force" in capsys.readouterr().err
+    assert (out / "small-easy.yaml").read_text() == "mine"

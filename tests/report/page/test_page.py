@@ -20,7 +20,7 @@ from hpcsched.report.figures.run_figures import (
     distribution_figure,
     load_figure,
 )
-from hpcsched.report.page.page import Verdict, interactive, page_figures, write_page
+from hpcsched.report.page.page import Verdict, _vega, interactive, page_figures, write_page
 from hpcsched.report.studying import StudyComparison
 from hpcsched.report.tables.run_comparison import compare_runs
 from tests.report.studies import pair, tables_of, write_experiment, write_studied
@@ -130,6 +130,11 @@ def test_figures_are_valid(tmp_path: Path) -> None:
         assert f'id="figure-{name}"' in page
         assert list(schema.iter_errors(drawing)) == []
         assert vl_convert.vegalite_to_svg(drawing).startswith("<svg")
+
+
+def test_pages_hold_the_vega_that_draws_files() -> None:
+    """The build took it from the version that is pinned."""
+    assert _vega() == vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
 
 
 def test_a_run_in_which_no_job_ran(tmp_path: Path) -> None:
