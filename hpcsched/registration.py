@@ -165,7 +165,7 @@ def builtin(
     name: str,
     params: type[Params] = Params,
     *,
-    summary: str,
+    summary: str | None = None,
     capabilities: Iterable[str] = (),
     review: Callable[[Any, Any], Iterable[Caution]] | None = None,
     aliases: Iterable[str] = (),
@@ -182,5 +182,7 @@ def builtin(
     ----------
     kind : str or tuple of str
         Several if the name stands for one thing of each; aliases are those of the first kind.
+    summary : str, optional
+        What follows the first colon in the first line of the docstring, if that is not enough.
     """
     return lambda made: made

@@ -89,12 +89,14 @@ class _OfTerm(_OfJobs, ABC):
     ("objective", "metric"),
     "mean_bounded_slowdown",
     TauParams,
-    summary="mean bounded slowdown: max(1, response time / max(run time, tau))",
     aliases=("bounded_slowdown", "bsld"),
 )
 @dataclass(frozen=True)
 class BoundedSlowdown(_OfTerm):
-    """Mean bounded slowdown; `tau` is the least run time in the denominator, in seconds."""
+    """Metric: mean bounded slowdown: max(1, response time / max(run time, tau)).
+
+    `tau` is the least run time in the denominator, in seconds.
+    """
 
     unit: ClassVar[str] = RATIO
 
@@ -115,14 +117,12 @@ class BoundedSlowdown(_OfTerm):
         return CostTerm(Weight.RUN_TIME, tau=self.tau)
 
 
-@builtin(
-    ("objective", "metric"),
-    "mean_slowdown",
-    summary="mean slowdown: response time / run time",
-    aliases=("slowdown",),
-)
+@builtin(("objective", "metric"), "mean_slowdown", aliases=("slowdown",))
 class Slowdown(_OfTerm):
-    """Mean slowdown of jobs that ran for at least one second."""
+    """Metric: mean slowdown: response time / run time.
+
+    It is over jobs that ran for at least one second.
+    """
 
     unit = RATIO
     population = "jobs that ran for at least 1 s"
@@ -131,14 +131,12 @@ class Slowdown(_OfTerm):
     cost_term = CostTerm(Weight.RUN_TIME)
 
 
-@builtin(
-    ("objective", "metric"),
-    "mean_wait_time",
-    summary="mean wait time",
-    aliases=("wait_time",),
-)
+@builtin(("objective", "metric"), "mean_wait_time", aliases=("wait_time",))
 class WaitTime(_OfTerm):
-    """Mean wait time; a plan that minimises it also minimises the mean response time."""
+    """Metric: mean wait time.
+
+    A plan that minimises it also minimises the mean response time.
+    """
 
     measure = staticmethod(job_metrics.mean_wait_time)
     cost_term = CostTerm(Weight.NONE)
@@ -149,42 +147,29 @@ class WaitTime(_OfTerm):
         return cost._replace(constant=cost.constant - float(run_times(jobs).sum()))
 
 
-@builtin(
-    ("objective", "metric"),
-    "mean_response_time",
-    summary="mean response time (AF)",
-    aliases=("af",),
-)
+@builtin(("objective", "metric"), "mean_response_time", aliases=("af",))
 class AF(_OfTerm):
-    """Mean response time."""
+    """Metric: mean response time (AF)."""
 
     measure = staticmethod(job_metrics.mean_response_time)
     cost_term = CostTerm(Weight.NONE)
 
 
-@builtin(
-    ("objective", "metric"),
-    "area_weighted_response_time",
-    summary="mean response time weighted by area (AWF)",
-    aliases=("awf",),
-)
+@builtin(("objective", "metric"), "area_weighted_response_time", aliases=("awf",))
 class AWF(_OfTerm):
-    """Mean response time weighted by area."""
+    """Metric: mean response time weighted by area (AWF)."""
 
     measure = staticmethod(job_metrics.area_weighted_response_time)
     cost_term = CostTerm(Weight.AREA)
 
 
-@builtin(
-    ("objective", "metric"),
-    "p2sf",
-    AlphaParams,
-    summary="priority-weighted specific response time (PαSF)",
-    aliases=("psf",),
-)
+@builtin(("objective", "metric"), "p2sf", AlphaParams, aliases=("psf",))
 @dataclass(frozen=True)
 class PSF(_OfJobs):
-    """Priority-weighted specific response time (PαSF); `alpha` is 2 in the paper's P²SF."""
+    """Metric: priority-weighted specific response time (PαSF).
+
+    `alpha` is 2 in the paper's P²SF.
+    """
 
     alpha: float = 2
 
@@ -213,18 +198,18 @@ class PSF(_OfJobs):
         return PlannedCost(*_no_terms(jobs), specific=specific)
 
 
-@builtin("metric", "utilization", summary="share of the busiest resource type in use")
+@builtin("metric", "utilization")
 class Utilization:
-    """Utilization of the busiest resource type."""
+    """Metric: share of the busiest resource type in use."""
 
     unit = RATIO
     population = WINDOW
     measure = staticmethod(capacity.utilization)
 
 
-@builtin(("objective", "metric"), "makespan", summary="last end less first submission")
+@builtin(("objective", "metric"), "makespan")
 class Makespan(_OfJobs):
-    """Last end less first submission."""
+    """Metric: last end less first submission."""
 
     population = WINDOW
     measure = staticmethod(capacity.makespan)
@@ -235,13 +220,9 @@ class Makespan(_OfJobs):
         return PlannedCost(*_no_terms(jobs), makespan=1.0)
 
 
-@builtin(
-    "metric",
-    "loss_of_capacity",
-    summary="share of the busiest resource type that waiting jobs could have used",
-)
+@builtin("metric", "loss_of_capacity")
 class LossOfCapacity:
-    """Loss of capacity of the busiest resource type."""
+    """Metric: share of the busiest resource type that waiting jobs could have used."""
 
     unit = RATIO
     population = f"{WINDOW}; all jobs while they waited"
@@ -316,14 +297,12 @@ def _no_terms(jobs: Sequence[WaitingJob]) -> tuple[FloatArray, IntArray]:
     return np.zeros((0, len(jobs))), np.zeros((0, len(jobs)), dtype=np.int64)
 
 
-@builtin(
-    "objective",
-    "weighted_sum",
-    WeightedSumParams,
-    summary="objectives added up, each with its weight",
-)
+@builtin("objective", "weighted_sum", WeightedSumParams)
 def make_weighted_sum(params: WeightedSumParams, context: Context) -> WeightedSum:
-    """Create the objective `weighted_sum`, available to planners if all of its terms are."""
+    """Return an objective: objectives added up, each with its weight.
+
+    It is available to planners if all of its terms are.
+    """
     objectives = tuple(context.make("objective", term.objective) for term in params.terms)
     plannable = all(isinstance(objective, Plannable) for objective in objectives)
     # Two classes, since `Plannable` is checked by the presence of the method.

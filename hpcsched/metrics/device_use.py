@@ -197,14 +197,12 @@ class _OfDevices:
         return device_figures(run, self._system).get(self.name)
 
 
-@builtin(
-    "metric",
-    "allocation_ratio",
-    summary="share of the devices, such as GPUs, in use when the last job arrives",
-    capabilities=[NEEDS_DEVICES],
-)
+@builtin("metric", "allocation_ratio", capabilities=[NEEDS_DEVICES])
 class AllocationRatio(_OfDevices):
-    """Amount of devices in use once the last job has arrived, over their capacity."""
+    """Metric: share of the devices, such as GPUs, in use when the last job arrives.
+
+    Amount of devices in use once the last job has arrived, over their capacity.
+    """
 
     name = "allocation_ratio"
 
@@ -225,14 +223,9 @@ class Fragmentation(_OfDevices):
     name = "fragmentation"
 
 
-@builtin(
-    "metric",
-    "mean_fragmentation",
-    summary="fragmentation on average over time, from the first to the last submission",
-    capabilities=[NEEDS_DEVICES],
-)
+@builtin("metric", "mean_fragmentation", capabilities=[NEEDS_DEVICES])
 class MeanFragmentation(_OfDevices):
-    """Mean of the fragmentation over time, from the first to the last submission."""
+    """Metric: fragmentation on average over time, from the first to the last submission."""
 
     name = "mean_fragmentation"
 

@@ -82,9 +82,9 @@ class _Module:
         for made in self.body:
             for decorator in getattr(made, "decorator_list", ()):
                 if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "builtin":
-                    yield from self._rows(decorator, f"{self.name}:{getattr(made, 'name', '')}")
+                    yield from self._rows(decorator, made)
 
-    def _rows(self, call: ast.Call, made_by: str) -> Iterator[BuiltIn]:
+    def _rows(self, call: ast.Call, made: Any) -> Iterator[BuiltIn]:
         kind, name, *params = call.args
         given = {keyword.arg: keyword.value for keyword in call.keywords}
         aliases = ast.literal_eval(given["aliases"]) if "aliases" in given else ()
@@ -95,8 +95,8 @@ class _Module:
             yield BuiltIn(
                 of_kind,
                 ast.literal_eval(name),
-                ast.literal_eval(given["summary"]),
-                made_by,
+                ast.literal_eval(given["summary"]) if "summary" in given else _summary(made),
+                f"{self.name}:{made.name}",
                 self._reference(params[0]) if params else NO_PARAMS,
                 self._reference(given["review"]) if "review" in given else None,
                 tuple(sorted(getattr(registration, ast.unparse(one)) for one in capable)),
@@ -111,6 +111,12 @@ class _Module:
         name = ast.unparse(node)
         module, name = self._imported.get(name, (self.name, name))
         return f"{module}:{name}"
+
+
+def _summary(made: Any) -> str:
+    """Return what follows the first colon in the first line of a docstring."""
+    first = (ast.get_docstring(made) or "").partition("\n")[0]
+    return first.partition(": ")[2].removesuffix(".")
 
 
 def make_index(package: Path = PACKAGE) -> str:

@@ -45,9 +45,9 @@ class Correction(Protocol):
         """
 
 
-@builtin("correction", "one-second", summary="one more second, in every round anew")
+@builtin("correction", "one-second")
 class OneSecond:
-    """Correction that expects the end one second from now, in every round anew.
+    """Correction: one more second, in every round anew.
 
     Notes
     -----
@@ -59,13 +59,9 @@ class OneSecond:
         return elapsed + 1
 
 
-@builtin(
-    "correction",
-    "doubling",
-    summary="the prediction doubled as often as needed, up to the requested time",
-)
+@builtin("correction", "doubling")
 class Doubling:
-    """Correction that doubles the prediction as often as needed, up to the requested time.
+    """Correction: the prediction doubled as often as needed, up to the requested time.
 
     The further a prediction was off, the more time is added, so that a long job is corrected a few
     times only.
@@ -96,13 +92,9 @@ class Doubling:
         return min(doubled, job.requested_time) if job.requested_time > elapsed else doubled
 
 
-@builtin(
-    "correction",
-    "requested-time",
-    summary="the requested time; when that has passed, one more second",
-)
+@builtin("correction", "requested-time")
 class ToRequestedTime:
-    """Correction to the requested time; after it has passed, to one second from now."""
+    """Correction: the requested time; when that has passed, one more second."""
 
     def correct(self, job: Job, predicted_run_time: int, elapsed: int) -> int:
         """Return the requested time, but at least the elapsed time plus one second."""

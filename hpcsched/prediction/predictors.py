@@ -48,9 +48,9 @@ class Recent(OrderedDict[_K, _V]):
             self.popitem(last=False)
 
 
-@builtin("predictor", "requested-time", summary="the time that the user requested")
+@builtin("predictor", "requested-time")
 class RequestedTime:
-    """Predictor of the requested time."""
+    """Predictor: the time that the user requested."""
 
     def predict(self, job: Job) -> int:
         """Return the requested time."""
@@ -60,14 +60,12 @@ class RequestedTime:
         """Learn nothing."""
 
 
-@builtin(
-    "predictor",
-    "actual",
-    summary="the real run time, which no real system knows (an oracle)",
-    capabilities={SEES_RUN_TIME},
-)
+@builtin("predictor", "actual", capabilities={SEES_RUN_TIME})
 class Actual:
-    """Oracle that predicts the real run time: an upper bound on the benefit of prediction."""
+    """Predictor: the real run time, which no real system knows (an oracle).
+
+    It is an upper bound on the benefit of prediction.
+    """
 
     def foresee(self, job: Job, run_time: int) -> int:
         """Return the real run time."""
@@ -99,11 +97,9 @@ class LastTwoParams(Params):
     """Number of remembered users; the one with the oldest last job is forgotten."""
 
 
-@builtin(
-    "predictor", "last-two", LastTwoParams, summary="the mean run time of the user's last two jobs"
-)
+@builtin("predictor", "last-two", LastTwoParams)
 class LastTwo(_ByRules):
-    """Predictor of the mean run time of the user's last two completed jobs.
+    """Predictor: the mean run time of the user's last two jobs.
 
     *Last* is by order of completion. The mean is rounded down to whole seconds and capped by the
     requested time. With fewer than two completed jobs of the user, the prediction is the requested
@@ -162,14 +158,9 @@ class ProfileParams(Params):
     """Maximum number of records, up to six for each completed job; the oldest is forgotten."""
 
 
-@builtin(
-    "predictor",
-    "profile",
-    ProfileParams,
-    summary="the run time of the user's last job of a similar profile, by six rules",
-)
+@builtin("predictor", "profile", ProfileParams)
 class Profile(_ByRules):
-    """Predictor of the run time of the user's last completed job with a similar profile.
+    """Predictor: the run time of the user's last job of a similar profile, by six rules.
 
     A profile is the job's name, queue and partition, requested time, units and unit request. Six
     rules are tried one after the other for the last match, by the order of completion:
@@ -260,14 +251,9 @@ class ProfileConfidenceParams(ProfileParams):
     """Mean of run time over requested time from which on the user's requested time is predicted."""
 
 
-@builtin(
-    "predictor",
-    "profile-confidence",
-    ProfileConfidenceParams,
-    summary="the requested time of users who have been accurate, and otherwise as profile",
-)
+@builtin("predictor", "profile-confidence", ProfileConfidenceParams)
 class ProfileConfidence(_ByRules):
-    """Predictor of the requested time for accurate users, and as `Profile` for the others.
+    """Predictor: the requested time of users who have been accurate, and otherwise as profile.
 
     A user's accuracy is run time over requested time, averaged over the last `records` completed
     jobs, or over as many as there are. At or above the `threshold` the prediction is the requested
@@ -450,11 +436,12 @@ class InflatedOracle(_Inflating):
         return self._multiplied(job, self._inner.foresee(job, run_time))
 
 
-@builtin(
-    "predictor", "inflated", InflatedParams, summary="another predictor's predictions, multiplied"
-)
+@builtin("predictor", "inflated", InflatedParams)
 def make_inflated(params: InflatedParams, context: Context) -> Inflated | InflatedOracle:
-    """Make the predictor `inflated`; around an oracle, the result is an oracle."""
+    """Return a predictor: another predictor's predictions, multiplied.
+
+    Around an oracle, the result is an oracle.
+    """
     inner: Predictor | Oracle = context.make("predictor", params.of)
     if params.factor is not None:
         multiplier = ConstantFactor(params.factor)

@@ -34,9 +34,12 @@ from hpcsched.whole_files import cannot_write
 from hpcsched.workload.job import TracedJob
 
 
-@builtin("observer", "event-log", summary="writes every event to events.jsonl in the run directory")
+@builtin("observer", "event-log")
 class EventLog(Observer):
-    """Observer that writes `events.jsonl` into the run directory, in order of simulated events."""
+    """Observer: writes every event to events.jsonl in the run directory.
+
+    They are in the order of the simulation.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / EVENTS
@@ -113,13 +116,11 @@ class ReasonRow(NamedTuple):
     detail: str
 
 
-@builtin(
-    "observer",
-    "reasons",
-    summary="asks the dispatcher why jobs start or wait; writes reasons.parquet",
-)
+@builtin("observer", "reasons")
 class ReasonRecorder(Observer):
-    """Observer that writes `reasons.parquet`: for each job its reasons, where they change.
+    """Observer: asks the dispatcher why jobs start or wait; writes reasons.parquet.
+
+    The file has for each job its reasons, where they change.
 
     A reason is written again when its kind, job or detail changes, and when it first has a time;
     not when that time moves, as plans move in nearly every round. Memory holds a reason for each

@@ -27,14 +27,9 @@ class RehearsalContext(Context, Protocol):
         """Correction of predictions that have run out."""
 
 
-@builtin(
-    "dispatcher",
-    "hyper",
-    HyperParams,
-    summary="chooses from a portfolio by replaying the past under each dispatcher",
-)
+@builtin("dispatcher", "hyper", HyperParams)
 def make_tuning_dispatcher(params: HyperParams, context: RehearsalContext) -> Hyper:
-    """Return `hyper` with its rehearsals."""
+    """Return a dispatcher: chooses from a portfolio by replaying the past under each dispatcher."""
     return make_hyper(params, context, Rehearsals(context))
 
 

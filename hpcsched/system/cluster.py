@@ -284,14 +284,12 @@ class StateFileParams(Params):
     hpcsched.system.cluster; ${VAR} is filled in."""
 
 
-@builtin(
-    "workload_manager",
-    "state-file",
-    StateFileParams,
-    summary="the state of a cluster in a JSON file; for advice only",
-)
+@builtin("workload_manager", "state-file", StateFileParams)
 class StateFile:
-    """Read-only cluster in a file, which is read again on each call."""
+    """Workload manager: the state of a cluster in a JSON file; for advice only.
+
+    The file is read again on each call.
+    """
 
     def __init__(self, params: StateFileParams) -> None:
         self._path = Path(params.path)

@@ -31,8 +31,9 @@ def test_decorators_are_read_as_text(tmp_path: Path) -> None:
         "@builtin('solver', 'deep', models.Deep, summary='goes deep', review=check,\n"
         "    capabilities={KEEPS_WAITS, KEEPS_REQUESTS}, aliases=('d',))\n"
         "def make(params, context): ...\n"
-        "@builtin(('objective', 'metric'), 'depth', summary='how deep', aliases=('x',))\n"
-        "class Depth: ...\n"
+        "@builtin(('objective', 'metric'), 'depth', aliases=('x',))\n"
+        "class Depth:\n"
+        "    \"\"\"Metric: how deep: in metres.\n\n    Not at sea.\n    \"\"\"\n"
     )
     solver, objective, metric = json.loads(make_index(package))
     assert solver == {
@@ -47,6 +48,7 @@ def test_decorators_are_read_as_text(tmp_path: Path) -> None:
     }
     assert (objective["made_by"], objective["aliases"]) == ("odd.deep:Depth", ["x"])
     assert (metric["kind"], metric["aliases"]) == ("metric", [])
+    assert objective["summary"] == metric["summary"] == "how deep: in metres"
 
 
 def test_each_kind_has_a_plugin() -> None:

@@ -63,85 +63,59 @@ class ExpectedWaits(ExpectedWaitOrder):
         return linear(weights, constant=float(weights @ waits))
 
 
-@builtin(
-    "dispatcher",
-    "hcp19",
-    cp_params.Hcp19Params,
-    summary="CP: when jobs start, nodes aggregated; where, by best fit (HCP'19)",
-)
+@builtin("dispatcher", "hcp19", cp_params.Hcp19Params)
 def make_hcp19(params: cp_params.Hcp19Params, context: Context) -> PlanningDispatcher:
-    """Return HCP'19, or a version before it."""
+    """Return a dispatcher: CP: when jobs start, nodes aggregated; where, by best fit (HCP'19).
+
+    `version` chooses one before HCP'19.
+    """
     first = params.queue_length if params.version == 0 else None
     # In the papers HCP counts all nodes, also those that a smaller model would leave out.
     cost_of = ExpectedWaits.hcp_cost
     return _make_version(hcp19(first), params, context, params.decode, cost_of, aggregated=True)
 
 
-@builtin(
-    "dispatcher",
-    "pcp19",
-    cp_params.VersionParams,
-    summary="CP: an optional interval for each unit on each node (PCP'19)",
-)
+@builtin("dispatcher", "pcp19", cp_params.VersionParams)
 def make_pcp19(params: cp_params.VersionParams, context: Context) -> PlanningDispatcher:
-    """Return PCP'19, or a version before it."""
+    """Return a dispatcher: CP: an optional interval for each unit on each node (PCP'19).
+
+    `version` chooses one before PCP'19.
+    """
     # Up to version 1 the solver's nodes may be those of overdue jobs, so the allocator places anew.
     method: Method = "list" if params.version >= 2 else "prb"
     return _make_version(pcp19(), params, context, method, ExpectedWaits.pcp_cost)
 
 
-@builtin(
-    "dispatcher",
-    "pcp4",
-    cp_params.PaperParams,
-    summary="CP: counts of units on each node (thesis, section 6.1)",
-)
+@builtin("dispatcher", "pcp4", cp_params.PaperParams)
 def make_pcp4(params: cp_params.PaperParams, context: Context) -> PlanningDispatcher:
-    """Return PCP₄."""
+    """Return a dispatcher: CP: counts of units on each node (thesis, section 6.1)."""
     return cp_dispatcher(pcp4(), params, context)
 
 
-@builtin(
-    "dispatcher",
-    "pcp20",
-    cp_params.PaperParams,
-    summary="CP: units as boxes on an array of each resource type (PCP'20)",
-)
+@builtin("dispatcher", "pcp20", cp_params.PaperParams)
 def make_pcp20(params: cp_params.PaperParams, context: Context) -> PlanningDispatcher:
-    """Return PCP'20."""
+    """Return a dispatcher: CP: units as boxes on an array of each resource type (PCP'20)."""
     return cp_dispatcher(pcp20(), params, context)
 
 
-@builtin(
-    "dispatcher",
-    "pcp21",
-    cp_params.Pcp21Params,
-    summary="CP: as PCP'20, with ordered units (PCP'21)",
-)
+@builtin("dispatcher", "pcp21", cp_params.Pcp21Params)
 def make_pcp21(params: cp_params.Pcp21Params, context: Context) -> PlanningDispatcher:
-    """Return PCP'21, or PCP'21s."""
+    """Return a dispatcher: CP: as PCP'20, with ordered units (PCP'21)."""
     return cp_dispatcher(pcp21(symmetric=params.symmetric), params, context)
 
 
-@builtin(
-    "dispatcher",
-    "joint-now",
-    cp_params.PlanAllParams,
-    summary="CP: nodes for jobs that start now, start times for all others",
-)
+@builtin("dispatcher", "joint-now", cp_params.PlanAllParams)
 def make_joint_now(params: cp_params.PlanAllParams, context: Context) -> PlanningDispatcher:
-    """Return `joint-now`."""
+    """Return a dispatcher: CP: nodes for jobs that start now, start times for all others."""
     return cp_dispatcher(joint_now(), params, context)
 
 
-@builtin(
-    "dispatcher",
-    "cp",
-    cp_params.CpPlanParams,
-    summary="CP: improves the best list plan, nodes aggregated, for any objective",
-)
+@builtin("dispatcher", "cp", cp_params.CpPlanParams)
 def make_cp(params: cp_params.CpPlanParams, context: Context) -> PlanningDispatcher:
-    """Return `cp`; raises InputError for an objective that cannot be planned for."""
+    """Return a dispatcher: CP: improves the best list plan, nodes aggregated, for any objective.
+
+    It raises InputError for an objective that cannot be planned for.
+    """
     return _make_any_objective("best", params, context, params.search)
 
 

@@ -97,15 +97,9 @@ class _ByScarceTypes(CoreAllocator):
         return [not all(amounts) for amounts in (system.capacity > 0).T]
 
 
-@builtin(
-    "allocator",
-    "balanced",
-    ScarceResourceParams,
-    summary="nodes without scarce resources, then the others by weighted round robin",
-    review=review_scarce_types,
-)
+@builtin("allocator", "balanced", ScarceResourceParams, review=review_scarce_types)
 class Balanced(_ByScarceTypes):
-    """Allocator that uses nodes without scarce resources first, and the others evenly.
+    """Allocator: nodes without scarce resources, then the others by weighted round robin.
 
     Nodes without scarce resources other than those that the job requests come first, the fullest
     first. The others are classified by their scarce types; the classes take turns by weighted round
@@ -115,9 +109,9 @@ class Balanced(_ByScarceTypes):
     kind = _core.Allocator.BALANCED
 
 
-@builtin("allocator", "weighted", summary="nodes that would keep the least capacity in demand")
+@builtin("allocator", "weighted")
 class Weighted(CoreAllocator):
-    """Allocator that prefers nodes that keep the least capacity in demand.
+    """Allocator: nodes that would keep the least capacity in demand.
 
     A node's weight is the sum, over all resource types, of the amount left free if it took as many
     units as it can, as a share of the whole system's capacity, times the pressure on the type. The
@@ -131,39 +125,28 @@ class Weighted(CoreAllocator):
         return [False] * len(system.resource_types)
 
 
-@builtin(
-    "allocator",
-    "hybrid",
-    ScarceResourceParams,
-    summary="as balanced, with the ranks of weighted within a class",
-    review=review_scarce_types,
-)
+@builtin("allocator", "hybrid", ScarceResourceParams, review=review_scarce_types)
 class Hybrid(_ByScarceTypes):
-    """Allocator that classifies nodes as `Balanced` does, and ranks a class as `Weighted` does."""
+    """Allocator: as balanced, with the ranks of weighted within a class."""
 
     kind = _core.Allocator.HYBRID
 
 
-@builtin(
-    "allocator",
-    "first-fit",
-    summary="the lowest-numbered nodes with room",
-    aliases=("first_fit",),
-)
+@builtin("allocator", "first-fit", aliases=("first_fit",))
 class FirstFit(CoreAllocator):
-    """Allocator that fills nodes in the order in which the system declares them."""
+    """Allocator: the lowest-numbered nodes with room.
+
+    Nodes are filled in the order in which the system declares them.
+    """
 
     kind = _core.Allocator.FIRST_FIT
 
 
-@builtin(
-    "allocator",
-    "best-fit",
-    summary="the fullest nodes with room",
-    aliases=("best_fit",),
-)
+@builtin("allocator", "best-fit", aliases=("best_fit",))
 class BestFit(CoreAllocator):
-    """Allocator that fills the fullest nodes first, so that large blocks stay free.
+    """Allocator: the fullest nodes with room.
+
+    Large blocks stay free.
 
     Nodes are ranked by the mean free share of their resource types, ascending; ties go to the
     lowest number (as in AccaSim's best fit: Galleguillos, thesis 2020, section 3.1).
@@ -172,14 +155,11 @@ class BestFit(CoreAllocator):
     kind = _core.Allocator.BEST_FIT
 
 
-@builtin(
-    "allocator",
-    "keep-scarce",
-    summary="nodes with the least capacity that the job does not use; the fullest first",
-    aliases=("keep_scarce",),
-)
+@builtin("allocator", "keep-scarce", aliases=("keep_scarce",))
 class KeepScarce(CoreAllocator):
-    """Allocator that keeps scarce resources free for the jobs that request them; then best fit.
+    """Allocator: nodes with the least capacity that the job does not use; the fullest first.
+
+    Scarce resources stay free for the jobs that request them.
 
     A node's price for a job is the loss to other jobs: over the resource types that the job does
     not request, the sum of the node's free amount as a share of the whole system's capacity, times

@@ -215,14 +215,9 @@ class CoreRule:
         )
 
 
-@builtin(
-    "dispatcher",
-    "easy",
-    EasyParams,
-    summary="EASY backfilling: in order of arrival or any other, one reservation",
-)
+@builtin("dispatcher", "easy", EasyParams)
 def make_easy(params: EasyParams, context: Context) -> CoreRule:
-    """Create EASY backfilling: one reservation, for the first job that has to wait.
+    """Return the rule: EASY backfilling: in order of arrival or any other, one reservation.
 
     The first job that does not fit, the head job, gets the one reservation of the round, at its
     shadow time: the earliest instant at which it fits if running jobs end as predicted, all ends of
@@ -232,14 +227,9 @@ def make_easy(params: EasyParams, context: Context) -> CoreRule:
     return CoreRule(Rule.EASY, *_parts_of(params, context))
 
 
-@builtin(
-    "dispatcher",
-    "relaxed",
-    RelaxedParams,
-    summary="as easy, but the head job may be delayed a little",
-)
+@builtin("dispatcher", "relaxed", RelaxedParams)
 def make_relaxed(params: RelaxedParams, context: Context) -> CoreRule:
-    """Create EASY backfilling that may delay the head job by a share of its expected wait.
+    """Return the rule: as easy, but the head job may be delayed a little.
 
     The head job's promise is the earliest shadow time that it has had; its expected wait lasts from
     its submission to its promise. The reservation that later jobs must respect lies `relaxation`
@@ -310,14 +300,9 @@ def list_rule(
     )
 
 
-@builtin(
-    "dispatcher",
-    "conservative",
-    ConservativeParams,
-    summary="a reservation for every job from its submission on, never moved later",
-)
+@builtin("dispatcher", "conservative", ConservativeParams)
 def make_conservative(params: ConservativeParams, context: Context) -> CoreRule:
-    """Create the rule that promises every job a start at its submission, and keeps its promises.
+    """Return the rule: a reservation for every job from its submission on, never moved later.
 
     Each job gets the earliest reservation that respects all earlier ones, and keeps it from round
     to round, with its nodes where nodes matter. A job starts as soon as its start moves no
@@ -338,14 +323,9 @@ def make_conservative(params: ConservativeParams, context: Context) -> CoreRule:
     return _reserving(Rule.CONSERVATIVE, params, context)
 
 
-@builtin(
-    "dispatcher",
-    "slack",
-    SlackParams,
-    summary="as conservative, but promised starts may slip a little",
-)
+@builtin("dispatcher", "slack", SlackParams)
 def make_slack(params: SlackParams, context: Context) -> CoreRule:
-    """Create conservative backfilling with slack: promised starts may slip a little.
+    """Return the rule: as conservative, but promised starts may slip a little.
 
     A job's latest start is its first promise and its slack: `least_slack` seconds, and `share`
     times the promised wait. A job that would have to wait because of reservations is started

@@ -89,14 +89,11 @@ class FragmentationGradientDescent(ScoreAllocator):
     kind = _core.Allocator.FGD
 
 
-@builtin(
-    "allocator",
-    "gpu-packing",
-    Params,
-    summary="GPUs in use first, then free ones of nodes in use, then unused nodes",
-)
+@builtin("allocator", "gpu-packing", Params)
 class GpuPacking(ScoreAllocator):
-    """Packing: a share goes to a device in use, the fullest first (scores 90 to 100).
+    """Allocator: GPUs in use first, then free ones of nodes in use, then unused nodes.
+
+    A share goes to a device in use, the fullest first (scores 90 to 100).
 
     Then come free devices of nodes with devices in use (49 for a share, 50 less the number of
     devices asked, at least 33), then nodes without any, those with few devices first. All nodes are
@@ -106,14 +103,11 @@ class GpuPacking(ScoreAllocator):
     kind = _core.Allocator.GPU_PACKING
 
 
-@builtin(
-    "allocator",
-    "gpu-clustering",
-    Params,
-    summary="nodes that run units of the same number of GPUs, or shares, and no others",
-)
+@builtin("allocator", "gpu-clustering", Params)
 class GpuClustering(ScoreAllocator):
-    """Clustering by size: a share, or the number of devices.
+    """Allocator: nodes that run units of the same number of GPUs, or shares, and no others.
+
+    The size of a unit is a share, or its number of devices.
 
     Nodes that run units of this size alone score 75, with others too 50, nodes without units with
     devices 25, nodes that run others alone 0; and up to 25 more by the amount of devices in use,
@@ -124,14 +118,11 @@ class GpuClustering(ScoreAllocator):
     kind = _core.Allocator.GPU_CLUSTERING
 
 
-@builtin(
-    "allocator",
-    "dot-product",
-    Params,
-    summary="nodes where the product of free and requested amounts is least",
-)
+@builtin("allocator", "dot-product", Params)
 class DotProduct(ScoreAllocator):
-    """Dot product of the free and the requested amounts, each over the largest node's capacity.
+    """Allocator: nodes where the product of free and requested amounts is least.
+
+    Dot product of the free and the requested amounts, each over the largest node's capacity.
 
     A node scores 100 × (1 − product / number of resource types), without memory. Over the node's
     own capacity it is up to 2.1 points off what was published.
@@ -140,14 +131,11 @@ class DotProduct(ScoreAllocator):
     kind = _core.Allocator.DOT_PRODUCT
 
 
-@builtin(
-    "allocator",
-    "gpu-best-fit",
-    Params,
-    summary="nodes where least stays free, over the largest node's capacity",
-)
+@builtin("allocator", "gpu-best-fit", Params)
 class GpuBestFit(ScoreAllocator):
-    """Best fit: what stays free, over the largest node's capacity, on average over resource types.
+    """Allocator: nodes where least stays free, over the largest node's capacity.
+
+    What stays free is an average over resource types.
 
     A node scores 100 × (1 − this mean). With memory as a third type it is 0.8 points below what was
     published. `best-fit` compares with the node's own capacity instead,
@@ -157,8 +145,11 @@ class GpuBestFit(ScoreAllocator):
     kind = _core.Allocator.GPU_BEST_FIT
 
 
-@builtin("allocator", "random", Params, summary="any node with room, and any such device")
+@builtin("allocator", "random", Params)
 class RandomNode(ScoreAllocator):
-    """Random: each node with room is as likely as any other, and so is each device for a share."""
+    """Allocator: any node with room, and any such device.
+
+    Each node with room is as likely as any other, and so is each device for a share.
+    """
 
     kind = _core.Allocator.RANDOM

@@ -37,9 +37,9 @@ class QueueOrder(Protocol):
         """
 
 
-@builtin("queue_order", "fcfs", summary="first come, first served")
+@builtin("queue_order", "fcfs")
 class ArrivalOrder:
-    """Order of arrival: first come, first served (FCFS)."""
+    """Queue order: first come, first served."""
 
     def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
         """Return the queue unchanged."""
@@ -142,17 +142,15 @@ _POWERS = {"sjf": (1, 0), "ljf": (1, 0), "saf": (1,), "laf": (1,), "spf": (2, 1,
 """Powers of the run time in the numbers of the sort keys."""
 
 
-@builtin(
-    "queue_order", "slowdown", SlowdownParams, summary="largest slowdown first, if it started now"
-)
+@builtin("queue_order", "slowdown", SlowdownParams)
 def make_slowdown(params: SlowdownParams, _context: Context) -> WaitOver:
-    """Create the queue order `slowdown`."""
+    """Return a queue order: largest slowdown first, if it started now."""
     return slowdown_order(then_area=params.ties == "area")
 
 
-@builtin("queue_order", "sjf", ShortestJobParams, summary="shortest job first")
+@builtin("queue_order", "sjf", ShortestJobParams)
 def make_shortest_job(params: ShortestJobParams, _context: Context) -> KeyOrder:
-    """Create the queue order `sjf`."""
+    """Return a queue order: shortest job first."""
     if params.ties == "demand":
         return make_key_order(params, _context)
     return KeyOrder(run_time, (1,) if params.run_times == "expected" else ())
@@ -243,16 +241,10 @@ def make_sized_order(params: Any, context: Context) -> QueueOrder:
     return sized_order(params.plugin_name, context.system)
 
 
-@builtin(
-    "queue_order",
-    "expected-wait",
-    ExpectedWaitParams,
-    summary="largest wait time over the wait that is expected in its queue first",
-    aliases=("expected_wait",),
-)
+@builtin("queue_order", "expected-wait", ExpectedWaitParams, aliases=("expected_wait",))
 @dataclass(frozen=True)
 class ExpectedWaitOrder:
-    """Queue order by wait time over expected wait, the largest ratio first.
+    """Queue order: largest wait time over the wait that is expected in its queue first.
 
     The expected wait of a class of jobs is the papers' ewt of a queue. Sources: Galleguillos et
     al., Data-driven job dispatching in HPC systems, MOD 2017, section 4; Galleguillos, thesis 2020,

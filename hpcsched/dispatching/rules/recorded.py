@@ -100,24 +100,23 @@ class FollowsRecord(Protocol):
         """Adopt the wait times of a log by job number, which are filled in as it is read."""
 
 
-@builtin("dispatcher", "reject", summary="refuses every job: measures the simulator alone")
+@builtin("dispatcher", "reject")
 class Reject:
-    """Dispatcher that rejects every job, like AccaSim's (thesis 2020, section 3.4)."""
+    """Dispatcher: refuses every job: measures the simulator alone.
+
+    It is like AccaSim's (thesis 2020, section 3.4).
+    """
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Reject the whole queue."""
         return Decision(rejected=tuple(job.job_id for job in problem.queue))
 
 
-@builtin(
-    "dispatcher",
-    "recorded",
-    RecordedParams,
-    summary="the log's own schedule: each job starts when the log says that it did",
-    capabilities={FOLLOWS_RECORD},
-)
+@builtin("dispatcher", "recorded", RecordedParams, capabilities={FOLLOWS_RECORD})
 class Recorded:
-    """Dispatcher that starts each job at its recorded start, or as soon as it fits after that.
+    """Dispatcher: the log's own schedule: each job starts when the log says that it did.
+
+    A job starts at its recorded start, or as soon as it fits after that.
 
     Late jobs are considered in order of their due times, and jobs that fit pass those that do not:
     the start of one does not move those of the others.

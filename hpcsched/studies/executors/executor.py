@@ -266,9 +266,11 @@ class LocalParams(Params):
     """Number of cells at a time; by default one for each processor."""
 
 
-@builtin("executor", "local", LocalParams, summary="processes of this machine")
+@builtin("executor", "local", LocalParams)
 class LocalExecutor:
-    """Executor with processes of this machine, which end with the process that started them.
+    """Executor: processes of this machine.
+
+    They end with the process that started them.
 
     Servers fork them. A task whose server is lost runs again, in a process started for it alone.
     """

@@ -194,15 +194,11 @@ class PbsAccountingParams(AccountingLogParams):
         return named
 
 
-@builtin(
-    "trace_source",
-    "pbs-accounting",
-    PbsAccountingParams,
-    summary="accounting logs of PBS Professional and TORQUE: chunks, memory, GPUs, names",
-    capabilities={RECORDS_WAITS},
-)
+@builtin("trace_source", "pbs-accounting", PbsAccountingParams, capabilities={RECORDS_WAITS})
 class PbsAccountingSource(AccountingLogSource):
-    """Stream of the jobs of a log, or of a folder of daily logs in the order of their names.
+    """Trace source: accounting logs of PBS Professional and TORQUE: chunks, memory, GPUs, names.
+
+    Daily logs of a folder are read in the order of their names.
 
     Reasons for skipping a record, in the order in which they apply: `malformed`, `record_Q` and so
     on for records of other types, `whole_array`, `never_started`, `fractional_seconds`,

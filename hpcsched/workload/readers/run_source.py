@@ -41,15 +41,12 @@ class RunSourceParams(Params):
     at once."""
 
 
-@builtin(
-    "trace_source",
-    "run",
-    RunSourceParams,
-    summary="the jobs of an earlier run, live or simulated, as they ran",
-    capabilities={RECORDS_WAITS},
-)
+@builtin("trace_source", "run", RunSourceParams, capabilities={RECORDS_WAITS})
 class RunSource:
-    """Jobs of an earlier run, by submit time and number."""
+    """Trace source: the jobs of an earlier run, live or simulated, as they ran.
+
+    They come by submit time and number.
+    """
 
     uniform_request: tuple[int, ...] | None = None
     comments: Sequence[str] = ()

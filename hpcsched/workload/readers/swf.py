@@ -365,16 +365,9 @@ _DETAILS = slice(6, 11)
 """User to partition among the fields that are used."""
 
 
-@builtin(
-    "trace_source",
-    "swf",
-    SwfParams,
-    summary="Standard Workload Format logs, plain or compressed",
-    capabilities={RECORDS_WAITS},
-    review=review_swf,
-)
+@builtin("trace_source", "swf", SwfParams, capabilities={RECORDS_WAITS}, review=review_swf)
 class SwfSource(LineSource):
-    """Stream of the jobs of a log in the Standard Workload Format.
+    """Trace source: Standard Workload Format logs, plain or compressed.
 
     Reasons for skipping a record, in the order in which they apply: `malformed`,
     `fractional_seconds`, `unsorted`, `missing_run_time`, `zero_run_time`, `missing_processors`,

@@ -289,15 +289,9 @@ _SECONDS = {"ms": Fraction(1, 1000), "s": Fraction(1), "min": Fraction(60), "h":
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
 
 
-@builtin(
-    "trace_source",
-    "table",
-    TableParams,
-    summary="tables of jobs, CSV or Parquet, with the columns that the scenario names",
-    capabilities={RECORDS_WAITS},
-)
+@builtin("trace_source", "table", TableParams, capabilities={RECORDS_WAITS})
 class TableSource(RecordSource):
-    """Stream of the jobs of a table.
+    """Trace source: tables of jobs, CSV or Parquet, with the columns that the scenario names.
 
     Reasons for skipping a row, in the order in which they apply: `not_ended`, `malformed`,
     `fractional_seconds`, `unsorted`, `missing_run_time`, `zero_run_time`, `missing_requested_time`,

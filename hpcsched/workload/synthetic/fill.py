@@ -23,14 +23,11 @@ class FillParams(Params):
     """Amount of it that all jobs ask for together, as a share of the system's."""
 
 
-@builtin(
-    "trace_source",
-    "fill",
-    FillParams,
-    summary="synthetic: jobs of another trace, in random order, that never leave",
-)
+@builtin("trace_source", "fill", FillParams)
 class FillSource(SyntheticSource):
-    """Stream of jobs in a random order, one a second, that run until all have arrived.
+    """Trace source: synthetic: jobs of another trace, in random order, that never leave.
+
+    They come one a second, and run until all have arrived.
 
     Those that ask for more than `load` together lose some at random; if they ask for less, jobs
     drawn again at random follow. A job that cannot start at once is withdrawn.

@@ -155,14 +155,9 @@ class Lublin99Params(Params):
     requested times."""
 
 
-@builtin(
-    "trace_source",
-    "lublin99",
-    Lublin99Params,
-    summary="synthetic: the model of rigid jobs of Lublin and Feitelson, 2003",
-)
+@builtin("trace_source", "lublin99", Lublin99Params)
 def make_lublin99(params: Lublin99Params, context: Context) -> SyntheticSource:
-    """Make the source."""
+    """Return a trace source: synthetic: the model of rigid jobs of Lublin and Feitelson, 2003."""
     unit = params.unit or {"core": 1}
     request = checked_request(context.system, unit, "the trace source 'lublin99'")
     seed = context.seed

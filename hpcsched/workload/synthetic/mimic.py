@@ -38,14 +38,12 @@ class MimicParams(Params):
     """Number of jobs to make; that of the original, if not given."""
 
 
-@builtin(
-    "trace_source",
-    "mimic",
-    MimicParams,
-    summary="synthetic: any number of jobs like those of another trace",
-)
+@builtin("trace_source", "mimic", MimicParams)
 class MimicSource(SyntheticSource):
-    """Stream of resampled jobs of the original, which is read at the first request for jobs."""
+    """Trace source: synthetic: any number of jobs like those of another trace.
+
+    The original is read at the first request for jobs.
+    """
 
     def __init__(self, params: MimicParams, context: Context) -> None:
         original: TraceSource = context.make("trace_source", params.of)

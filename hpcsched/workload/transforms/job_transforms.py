@@ -37,15 +37,11 @@ class FirstParams(Params):
     """Number of jobs to skip first; they do not count as `jobs`."""
 
 
-@builtin(
-    "transform",
-    "first",
-    FirstParams,
-    summary="a number of jobs from the beginning",
-    capabilities={KEEPS_REQUESTS, KEEPS_WAITS},
-)
+@builtin("transform", "first", FirstParams, capabilities={KEEPS_REQUESTS, KEEPS_WAITS})
 class First:
-    """Transform that passes on the first jobs and reads no further.
+    """Transform: a number of jobs from the beginning.
+
+    No further job is read.
 
     Skipped jobs before them count as `before_first_jobs`, and jobs that earlier transforms have
     read ahead as `after_first_jobs`.
@@ -71,15 +67,11 @@ class WindowParams(Span):
     """Make the window's start second 0; dates stay as they were. Otherwise submit times stay."""
 
 
-@builtin(
-    "transform",
-    "window",
-    WindowParams,
-    summary="the jobs submitted within a part of the trace",
-    capabilities={KEEPS_REQUESTS, KEEPS_WAITS},
-)
+@builtin("transform", "window", WindowParams, capabilities={KEEPS_REQUESTS, KEEPS_WAITS})
 class Window:
-    """Transform that passes on the jobs of a window, and stops at its end.
+    """Transform: the jobs submitted within a part of the trace.
+
+    Reading stops at its end.
 
     Other jobs count as `outside_window`, as far as they were read. Jobs that run at its beginning
     are left out: the system is empty then.
@@ -116,15 +108,11 @@ class SampleUsersParams(SeededParams):
     """Share of users to keep; each user is drawn on its own."""
 
 
-@builtin(
-    "transform",
-    "sample-users",
-    SampleUsersParams,
-    summary="the jobs of a share of the users",
-    capabilities={KEEPS_REQUESTS, KEEPS_WAITS},
-)
+@builtin("transform", "sample-users", SampleUsersParams, capabilities={KEEPS_REQUESTS, KEEPS_WAITS})
 class SampleUsers:
-    """Transform that passes on all jobs of some users; the others' count as `not_sampled`.
+    """Transform: the jobs of a share of the users.
+
+    All others count as `not_sampled`.
 
     The selection of a user depends on the user's number and the seeds alone. A larger share keeps
     the same users, and more. Jobs without a user are kept. Memory: one answer for each user.
@@ -181,11 +169,12 @@ class WithoutFlurriesParams(Params):
     "transform",
     "without-flurries",
     WithoutFlurriesParams,
-    summary="the jobs that belong to no burst of a single user's activity",
     capabilities={KEEPS_REQUESTS, KEEPS_WAITS},
 )
 class WithoutFlurries:
-    """Transform that removes the jobs of flurries, which count as `flurry`.
+    """Transform: the jobs that belong to no burst of a single user's activity.
+
+    The jobs of flurries count as `flurry`.
 
     Tsafrir and Feitelson, *Instability in parallel job scheduling simulation: the role of workload
     flurries* (IPDPS 2006), show that a burst of many similar jobs of one user, which is unlikely
@@ -238,14 +227,11 @@ class AttachParams(SeededParams):
         return parse_amount(amount) if isinstance(amount, str) else amount
 
 
-@builtin(
-    "transform",
-    "attach",
-    AttachParams,
-    summary="a further resource type in the requests of jobs",
-)
+@builtin("transform", "attach", AttachParams)
 class Attach:
-    """Transform that adds a resource type to requests, by a draw that depends on the job's number.
+    """Transform: a further resource type in the requests of jobs.
+
+    The amount is a draw that depends on the job's number.
 
     A job's draw does not depend on the jobs before it. A job with an added amount counts as
     `RESOURCE_attached`. A job that then does not fit on the idle system gets the largest amount
@@ -301,15 +287,11 @@ class JitterParams(SeededParams):
     this."""
 
 
-@builtin(
-    "transform",
-    "jitter",
-    JitterParams,
-    summary="jobs submitted a little later, each by a draw of its own",
-    capabilities={KEEPS_REQUESTS},
-)
+@builtin("transform", "jitter", JitterParams, capabilities={KEEPS_REQUESTS})
 class Jitter:
-    """Transform that adds a random delay to each submit time, from 0 to `by` whole seconds.
+    """Transform: jobs submitted a little later, each by a draw of its own.
+
+    The delay is from 0 to `by` whole seconds.
 
     The delay depends on the job's number and the seeds alone. A delayed job counts as `jittered`.
     Jobs submitted within `by` seconds are held, to be sorted; ties keep their order.
@@ -346,15 +328,11 @@ class PatienceParams(SeededParams):
     """Share of the jobs that are not patient."""
 
 
-@builtin(
-    "transform",
-    "patience",
-    PatienceParams,
-    summary="jobs that are withdrawn if they wait too long, by a draw of each",
-    capabilities={KEEPS_REQUESTS, KEEPS_WAITS},
-)
+@builtin("transform", "patience", PatienceParams, capabilities={KEEPS_REQUESTS, KEEPS_WAITS})
 class Patience:
-    """Transform that draws after how long a wait jobs are withdrawn, in whole seconds.
+    """Transform: jobs that are withdrawn if they wait too long, by a draw of each.
+
+    The longest wait is in whole seconds.
 
     The draw depends on the job's number and the seeds alone, and takes the place of a recorded
     patience. Jobs with a drawn one count as `impatient`.
@@ -381,15 +359,11 @@ class ScaleLoadParams(Params):
     """Factor of the offered load: times between submissions are divided by it."""
 
 
-@builtin(
-    "transform",
-    "scale-load",
-    ScaleLoadParams,
-    summary="more or less load, by the times between submissions",
-    capabilities={KEEPS_REQUESTS},
-)
+@builtin("transform", "scale-load", ScaleLoadParams, capabilities={KEEPS_REQUESTS})
 class ScaleLoad:
-    """Transform that divides times since the first submission by a factor, to the nearest second.
+    """Transform: more or less load, by the times between submissions.
+
+    Times since the first submission are divided by a factor, to the nearest second.
 
     Rounding concerns that time, not the time since the previous job: it keeps the order, and it
     does not add up. A job with a changed submit time counts as `submit_time_scaled`.

@@ -36,14 +36,9 @@ _ORIGINS = {
 """Arguments of constraints on tasks that are starts or origins."""
 
 
-@builtin(
-    "solver",
-    "cpmpy",
-    AnySolverParams,
-    summary="any other solver that CPMpy knows, by name; it stops by the clock",
-)
+@builtin("solver", "cpmpy", AnySolverParams)
 class AnySolver(NamedTuple):
-    """A solver of CPMpy.
+    """Solver: any other solver that CPMpy knows, by name; it stops by the clock.
 
     - The work of a budget is in seconds of the clock; under time limits a call has the largest.
     - A hint is the starting point of solvers that take one.

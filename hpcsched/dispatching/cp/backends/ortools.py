@@ -53,9 +53,12 @@ class CpSat(CPM_ortools):
         return model.add_no_overlap_2d(*intervals)
 
 
-@builtin("solver", "ortools", OrToolsParams, summary="OR-Tools CP-SAT")
+@builtin("solver", "ortools", OrToolsParams)
 class OrTools(NamedTuple):
-    """CP-SAT; the work of a budget is its deterministic time."""
+    """Solver: OR-Tools CP-SAT.
+
+    The work of a budget is its deterministic time.
+    """
 
     workers: int = 1
     largest: int = 1 << 60

@@ -167,13 +167,12 @@ def open_search(
     )
 
 
-@builtin(
-    "solver",
-    "schedule-or-postpone",
-    summary="the papers' search, which is part of hpcsched",
-)
+@builtin("solver", "schedule-or-postpone")
 class ScheduleOrPostpone(NamedTuple):
-    """The papers' search. A budget is in millions of nodes, beside as many as there are jobs."""
+    """Solver: the papers' search, which is part of hpcsched.
+
+    A budget is in millions of nodes, beside as many as there are jobs.
+    """
 
     largest: int = 1 << 60
     largest_objective: int = 1 << 50
