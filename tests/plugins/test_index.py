@@ -33,7 +33,7 @@ def test_decorators_are_read_as_text(tmp_path: Path) -> None:
         "def make(params, context): ...\n"
         "@builtin(('objective', 'metric'), 'depth', aliases=('x',))\n"
         "class Depth:\n"
-        "    \"\"\"Metric: how deep: in metres.\n\n    Not at sea.\n    \"\"\"\n"
+        '    """Metric: how deep: in metres.\n\n    Not at sea.\n    """\n'
     )
     solver, objective, metric = json.loads(make_index(package))
     assert solver == {

@@ -8,12 +8,8 @@ from statistics import mean
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.simulation.failure_model import (
-    FailureModel,
-    _exponential,
-    draw_failures,
-    read_failures,
-)
+from hpcsched.scenario.outage_declarations import FailureDeclaration, _exponential
+from hpcsched.simulation.failure_log import read_failures
 from hpcsched.system.outages import Outage, down_time
 from hpcsched.system.system import NodeGroup, System
 
@@ -76,11 +72,25 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         list(read_failures(tmp_path / "packed.csv", SYSTEM))
 
 
+def failures(
+    up_time: int, repair_time: int, shape: float, start: int, end: int, name: str | None = None
+) -> FailureDeclaration:
+    """Return a model of failures."""
+    return FailureDeclaration(
+        mean_up_time=up_time,
+        mean_repair_time=repair_time,
+        shape=shape,
+        start=start,
+        end=end,
+        name=name,
+    )
+
+
 @pytest.mark.parametrize("shape", [0.7, 1.0, 2.0])
 def test_a_model(shape: float) -> None:
     """Means come out as declared; a node's failures are apart and begin in time."""
-    model = FailureModel((0, 2), 5_000, 300, shape, 1_000, 10_000_000)
-    drawn = list(draw_failures(model, 7))
+    model = failures(5_000, 300, shape, 1_000, 10_000_000)
+    drawn = list(model.draw((0, 2), 7))
     for node in (0, 2):
         own = [outage for outage in drawn if outage.nodes == (node,)]
         ups = [b.start - a.end for a, b in pairwise(own)]
@@ -91,14 +101,13 @@ def test_a_model(shape: float) -> None:
         assert own[0].start >= 1_000
         assert own[-1].start < 10_000_000
     assert {outage.kind for outage in drawn} == {"failure"}
-    assert drawn == list(draw_failures(model, 7))
-    assert drawn != list(draw_failures(model, 8))
+    assert drawn == list(model.draw((0, 2), 7))
+    assert drawn != list(model.draw((0, 2), 8))
 
 
 def test_the_numbers_of_a_seed() -> None:
     """What is drawn stays the same from version to version."""
-    model = FailureModel((3,), 100, 10, 0.8, 0, 400, "old")
-    drawn = list(draw_failures(model, 0))
+    drawn = list(failures(100, 10, 0.8, 0, 400, "old").draw((3,), 0))
     found = [(outage.start, outage.end) for outage in drawn]
     assert found == [(117, 119), (133, 158), (215, 225), (226, 234), (323, 326), (337, 348)]
     assert {outage.label for outage in drawn} == {"failure old"}
@@ -124,14 +133,14 @@ def test_numbers_that_are_drawn() -> None:
 
 def test_a_failure_at_the_end_is_none() -> None:
     """The first of the failures above is at 117, where the time for them ends or goes on."""
-    assert not list(draw_failures(FailureModel((3,), 100, 10, 0.8, 0, 117), 0))
-    (first,) = draw_failures(FailureModel((3,), 100, 10, 0.8, 0, 118), 0)
+    assert not list(failures(100, 10, 0.8, 0, 117).draw((3,), 0))
+    (first,) = failures(100, 10, 0.8, 0, 118).draw((3,), 0)
     assert (first.start, first.end) == (117, 119)
 
 
 def test_a_repair_takes_a_second_at_least() -> None:
     """Repairs of a second on the mean: those of less are rounded up, and later ones follow."""
-    drawn = list(draw_failures(FailureModel((0,), 20, 1, 1.0, 0, 2_000), 0))
+    drawn = list(failures(20, 1, 1.0, 0, 2_000).draw((0,), 0))
     lengths = [outage.end - outage.start for outage in drawn]
     assert min(lengths) == 1 < max(lengths)
     assert all(before.end <= after.start for before, after in pairwise(drawn))
@@ -139,8 +148,8 @@ def test_a_repair_takes_a_second_at_least() -> None:
 
 def test_a_node_depends_on_no_other() -> None:
     """A node fails when it does whatever other nodes are declared with it."""
-    alone = draw_failures(FailureModel((5,), 50, 5, 1.0, 0, 1_000), 3)
-    others = draw_failures(FailureModel((1, 5, 9), 50, 5, 1.0, 0, 1_000), 3)
+    alone = failures(50, 5, 1.0, 0, 1_000).draw((5,), 3)
+    others = failures(50, 5, 1.0, 0, 1_000).draw((1, 5, 9), 3)
     assert [outage for outage in others if outage.nodes == (5,)] == list(alone)
 
 
