@@ -8,12 +8,12 @@ from hpcsched.audit.columns import Replayed, levels_over_time
 from hpcsched.audit.violations import Check, rule
 
 
-@rule(
-    "each unit has the devices that it asks for, and none is taken beyond its shares",
-    lambda at: at.system.devices is not None,
-)
+@rule(lambda at: at.system.devices is not None)
 def devices(check: Check, at: Replayed) -> None:
-    """Check number and shares of each unit's devices, and their sums at each instant."""
+    """Check that each unit has the devices that it asks for, and none is taken beyond its shares.
+
+    Shares that are taken are added up at each instant.
+    """
     run, of_type = at.attempts, at.system.devices
     assert of_type is not None
     width = at.system.device_capacity.shape[1]

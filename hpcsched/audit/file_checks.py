@@ -28,9 +28,9 @@ _WRITER = re.compile(r"version (\d+\.\d+\.\d+)")
 _LEFT_BEHIND = ("waiting", "running", "not_yet_submitted")
 
 
-@rule("every file of the directory is as it was when the run ended, by its SHA-256")
+@rule()
 def files(check: Check, at: AuditedRun) -> None:
-    """Check that each file has the SHA-256 that the manifest recorded when the run ended."""
+    """Check that every file of the directory is as it was when the run ended, by its SHA-256."""
     recorded, found = at.run.manifest.files, file_hashes(at.run.path)
     for name in sorted({*recorded, *found}):
         if name in recorded and name in found:
@@ -43,9 +43,11 @@ def files(check: Check, at: AuditedRun) -> None:
             check.notes.append(f"{name} was put there after the run")
 
 
-@rule("the trace is the one that was run")
+@rule()
 def trace_files(check: Check, at: AuditedRun) -> None:
-    """Check that the files of the trace are those of the run, by SHA-256 and size.
+    """Check that the trace is the one that was run.
+
+    Files are compared by SHA-256 and size.
 
     Answers of programs are those that the run kept; if it kept none, they are asked for again.
     """
@@ -71,9 +73,9 @@ def trace_files(check: Check, at: AuditedRun) -> None:
         check.expect(f"{file.path} changed while the run went on", False, file.changed)
 
 
-@rule("the manifest agrees with the scenario, the trace and the files beside it")
+@rule()
 def manifest(check: Check, at: AuditedRun) -> None:
-    """Check the manifest's scenario, versions, and start and end of the run."""
+    """Check that the manifest agrees with the scenario, the trace and the files beside it."""
     run, stated, declared = at.run, at.run.manifest, at.declared
     check.expect("scenario", declared.name, stated.scenario)
     check.expect("seed", declared.seed, stated.seed)
@@ -133,19 +135,16 @@ def _observed(at: AuditedRun) -> list[tuple[str, bool]]:
     return [(name, own) for name, own in found if own or name in at.run.manifest.files]
 
 
-@rule("files of observers are those of the scenario's observers", _observed)
+@rule(_observed)
 def observer_files(check: Check, at: AuditedRun) -> None:
-    """Check that the files of the scenario's observers are there, and no others."""
+    """Check that files of observers are those of the scenario's observers."""
     for name, declared in _observed(at):
         check.expect(f"{name} is there", declared, (at.run.path / name).is_file())
 
 
-@rule(
-    "the rows of usage.parquet are those of the rounds",
-    lambda at: (at.run.path / USAGE).is_file(),
-)
+@rule(lambda at: (at.run.path / USAGE).is_file())
 def usage(check: Check, at: AuditedRun) -> None:
-    """Check the rows of `usage.parquet`."""
+    """Check that the rows of usage.parquet are those of the rounds."""
     rounds = at.rounds
     columns = {"round": rounds.round, "now": rounds.now, "queued": rounds.queued}
     table = ParquetTable(at.run.path / USAGE).read(*columns)
@@ -158,12 +157,11 @@ def usage(check: Check, at: AuditedRun) -> None:
     check.notes.append("CPU times and memory were not checked: they follow from nothing")
 
 
-@rule(
-    "the log of events is that of the jobs and rounds, in order of time",
-    lambda at: (at.run.path / EVENTS).is_file(),
-)
+@rule(lambda at: (at.run.path / EVENTS).is_file())
 def event_log(check: Check, at: AuditedRun) -> None:
-    """Check the lines of `events.jsonl`.
+    """Check that the log of events is that of the jobs and rounds, in order of time.
+
+    The file is `events.jsonl`.
 
     Submissions are in the order of the trace, ends in that of `jobs.parquet`, losses in that of
     `interruptions.parquet`. A round follows the starts and rejections of its decision.

@@ -16,9 +16,9 @@ from hpcsched.workload.job import FLAGS, WAITING_TIMES
 from hpcsched.workload.preemption import RELEASED
 
 
-@rule("every job of the trace is there exactly once, and no other")
+@rule()
 def presence(check: Check, at: Replayed) -> None:
-    """Check that each job of the trace occurs once, and no other job."""
+    """Check that every job of the trace is there exactly once, and no other."""
     trace, run = at.trace.job_id, at.jobs.job_id
     check.looked_at = len(trace)
     for ids, where in ((trace, "the trace"), (run, "the run")):
@@ -34,9 +34,9 @@ def presence(check: Check, at: Replayed) -> None:
         check.found_at(~np.isin(trace, run), message, trace)
 
 
-@rule("submit times and requests are the trace's, demands follow from them")
+@rule()
 def requests(check: Check, at: Replayed) -> None:
-    """Check that each job has the submit time and the request of the trace."""
+    """Check that submit times and requests are the trace's, demands follow from them."""
     (rows, of), trace, jobs = at.matched, at.trace, at.jobs
     check.looked_at, ids = len(rows), jobs.job_id[rows]
     for name in ("submit_time", "units", "requested_time", *WAITING_TIMES, *FLAGS):
@@ -52,9 +52,9 @@ def requests(check: Check, at: Replayed) -> None:
     check.differ("job {}: demand", exact, demands, ids)
 
 
-@rule("no job starts before its submission, each ends when and as it must")
+@rule()
 def times(check: Check, at: Replayed) -> None:
-    """Check starts, ends and states.
+    """Check that no job starts before its submission, each ends when and as it must.
 
     Predictions are worked out again for the predictors that state what the trace has.
     """
@@ -115,9 +115,9 @@ def times(check: Check, at: Replayed) -> None:
     check.differ("job {}: state", np.where(failed, state, ending), state, ids)
 
 
-@rule("each job's units are all placed, on nodes that it may use and fits on")
+@rule()
 def places(check: Check, at: Replayed) -> None:
-    """Check that each job that ran has all units on eligible nodes with enough capacity."""
+    """Check that each job's units are all placed, on nodes that it may use and fits on."""
     (rows, of), trace, run = at.attempts_matched, at.trace, at.attempts
     # Rows without a job of the trace are reported by the check of presence; 0 is not used for
     # them.
@@ -174,9 +174,11 @@ def _outside(allowed: Amounts, found: Amounts) -> BoolArray:
     return bound
 
 
-@rule("no node is overcommitted, or shared with an exclusive job, at any instant")
+@rule()
 def capacity(check: Check, at: Replayed) -> None:
-    """Check that no node holds more than its capacity, for each resource type and instant.
+    """Check that no node is overcommitted, or shared with an exclusive job, at any instant.
+
+    That holds for each resource type.
 
     An exclusive job holds its nodes whole. Ends release before starts take at the same instant, and
     a zero-length job holds nothing.
@@ -217,12 +219,9 @@ def capacity(check: Check, at: Replayed) -> None:
         check.found_at(level[:, r] > most[:, r], message, *columns)
 
 
-@rule(
-    "no job starts before those that it waits for have left, and its think time",
-    lambda at: any(at.trace.after),
-)
+@rule(lambda at: any(at.trace.after))
 def dependencies(check: Check, at: Replayed) -> None:
-    """Check that no job started before the jobs that it waits for had left.
+    """Check that no job starts before those that it waits for have left, and its think time.
 
     A job that comes later in the trace is not waited for. The instant at which a dispatcher
     rejected a job is not recorded: such a job is only known to have left no sooner than it was
@@ -252,12 +251,9 @@ def dependencies(check: Check, at: Replayed) -> None:
     check.found_at(early, message, ids, earliest, think, other, start)
 
 
-@rule(
-    "jobs start when the log says, or later for want of room; the figures are right",
-    lambda at: at.due is not None or "recorded_starts" in at.run.summary,
-)
+@rule(lambda at: at.due is not None or "recorded_starts" in at.run.summary)
 def recorded_starts(check: Check, at: AuditedRun) -> None:
-    """Check starts and the figures about them, of a run that follows its log.
+    """Check that jobs start when the log says, or later for want of room; the figures are right.
 
     Where each unit of every job is one of the same resource type, the check includes that there was
     no room for a late job when it was due. In a partial run the figures count jobs that are still

@@ -47,9 +47,9 @@ class _Group(NamedTuple):
         return used + late + self.between(amount * self.requested, self.start, planned)
 
 
-@rule("no job starts beyond a limit of its group", lambda at: at.limits.any)
+@rule(lambda at: at.limits.any)
 def group_limits(check: Check, at: Replayed) -> None:
-    """Check the limits of groups of running jobs at the starts of the jobs that they bind.
+    """Check that no job starts beyond a limit of its group.
 
     Jobs that start at the same instant may have started one after the other, so that those which
     need not keep to the limit are left out there; jobs without length hold nothing. A job that was

@@ -12,12 +12,12 @@ from hpcsched.system.outages import down_time
 from hpcsched.system.system import IntArray
 
 
-@rule(
-    "the outages are those that the scenario declares, drawn again",
-    lambda at: at.outages.all or (at.run.path / OUTAGES).is_file(),
-)
+@rule(lambda at: at.outages.all or (at.run.path / OUTAGES).is_file())
 def recorded_outages(check: Check, at: AuditedRun) -> None:
-    """Check that `outages.parquet` holds the declared outages."""
+    """Check that the outages are those that the scenario declares, drawn again.
+
+    The file is `outages.parquet`.
+    """
     rows = ParquetTable(at.run.path / OUTAGES).whole().to_pylist()
     check.expect("outages", len(at.outages.all), len(rows))
     # Another number of rows is reported above.
@@ -26,9 +26,9 @@ def recorded_outages(check: Check, at: AuditedRun) -> None:
         check.expect("an outage", tuple(expected), (start, end, tuple(nodes), kind, name))
 
 
-@rule("nothing runs on a node that is out of service", lambda at: at.outages.all)
+@rule(lambda at: at.outages.all)
 def service(check: Check, at: Replayed) -> None:
-    """Check that no attempt is on a node that is out of service, at any instant."""
+    """Check that nothing runs on a node that is out of service."""
     run, down = at.attempts, at.down
     job, node, begin, end, _ = _places(run)
     check.looked_at = len(node)
@@ -41,12 +41,9 @@ def service(check: Check, at: Replayed) -> None:
     check.found_at(hit, message, job, begin, end, *gone)
 
 
-@rule(
-    "nothing starts that is predicted to run into an announced outage",
-    lambda at: at.outages.all,
-)
+@rule(lambda at: at.outages.all)
 def announced(check: Check, at: Replayed) -> None:
-    """Check that no job was started that was predicted to run into an announced outage."""
+    """Check that nothing starts that is predicted to run into an announced outage."""
     job, node, start, _, predicted = _places(at.attempts)
     check.looked_at = len(node)
     outages = [outage for outage in at.outages.all if outage.announced]
@@ -81,9 +78,9 @@ def _ranked(*pairs: tuple[IntArray, IntArray]) -> list[IntArray]:
     return [node * len(instants) + np.searchsorted(instants, time) for node, time in pairs]
 
 
-@rule("attempts are lost only as a node goes out of service", lambda at: at.outages.all)
+@rule(lambda at: at.outages.all)
 def losses(check: Check, at: Replayed) -> None:
-    """Check that attempts were lost as one of their nodes went out of service, before their end."""
+    """Check that attempts are lost only as a node goes out of service."""
     lost, failed = at.lost, at.lost.preempted_by < 0
     check.looked_at = len(lost.job_id)
     row = lost.place_row
@@ -100,9 +97,12 @@ def losses(check: Check, at: Replayed) -> None:
     check.found_at(wrong & ~lost.suspended, message, lost.job_id, lost.end_time)
 
 
-@rule("requeues, lost times and failures are those of the attempts that were lost")
+@rule()
 def losses_of_jobs(check: Check, at: Replayed) -> None:
-    """Check requeues, lost times and failures of jobs; without outages no attempt was lost."""
+    """Check that requeues, lost times and failures are those of the attempts that were lost.
+
+    Without outages no attempt was lost.
+    """
     lost, run, again = at.lost, at.jobs, at.lost.requeued
     failed = lost.preempted_by < 0
     if at.outages.requeue:
@@ -127,9 +127,9 @@ def _times(columns: LostColumns, rows: Any) -> list[tuple[int, ...]]:
     return sorted(set(zip(*(column.tolist() for column in chosen), strict=True)))
 
 
-@rule("attempts that were lost are those of their jobs", lambda at: len(at.lost.job_id))
+@rule(lambda at: len(at.lost.job_id))
 def lost_requests(check: Check, at: Replayed) -> None:
-    """Check that lost attempts have the requests of their jobs, and failed ones their places."""
+    """Check that attempts that were lost are those of their jobs."""
     lost, trace, run = at.lost, at.trace, at.jobs
     check.looked_at = len(lost.job_id)
     message = "job {}: expected to be in the trace, found only as lost"
@@ -157,12 +157,9 @@ def _allocations(columns: LostColumns, rows: Any) -> list[list[tuple[int, int]] 
     return [pairs[begin:end] if wanted else None for begin, end, wanted in spans]
 
 
-@rule(
-    "the summary's figures of outages agree with the outages",
-    lambda at: "outages" in at.run.summary or (at.run.path / OUTAGES).is_file(),
-)
+@rule(lambda at: "outages" in at.run.summary or (at.run.path / OUTAGES).is_file())
 def outage_figures(check: Check, at: AuditedRun) -> None:
-    """Check that the summary has the figures of outages where the run records them."""
+    """Check that the summary's figures of outages agree with the outages."""
     stated, recorded = at.run.summary.get("outages"), (at.run.path / OUTAGES).is_file()
     check.expect("outages: figures beside the file", recorded, stated is not None)
     # The check goes on without them, so that every missing figure is named.

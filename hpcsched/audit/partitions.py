@@ -57,12 +57,9 @@ def rules_of(trace: TraceColumns, limits: LimitsOfJobs) -> Rules:
     return Rules(found, place.reshape(-1))
 
 
-@rule(
-    "partitions and limits refused what they must refuse, and nothing else",
-    lambda at: len(at.partitions) or at.limits.any,
-)
+@rule(lambda at: len(at.partitions) or at.limits.any)
 def refusals(check: Check, at: Replayed) -> None:
-    """Check that partitions refused the jobs that they have to refuse, and no other."""
+    """Check that partitions and limits refused what they must refuse, and nothing else."""
     (rows, of), trace, declared = at.matched, at.trace, tuple(at.partitions)
     check.looked_at = len(rows)
     belongs_to = partition_of(trace, at.partitions)
@@ -132,7 +129,7 @@ def by_attempt(at: Replayed, of_trace: IntArray) -> IntArray:
     return found
 
 
-@rule("jobs run on the node groups of their partition", lambda at: at.partitions)
+@rule(lambda at: at.partitions)
 def partition_nodes(check: Check, at: Replayed) -> None:
     """Check that jobs run on the node groups of their partition."""
     run = at.attempts
@@ -152,9 +149,9 @@ _UNPLACED = ("no_partition", "over_partition_time")
 """Rules that refuse a job before its partition restricts its nodes."""
 
 
-@rule("users, names and eligible nodes of jobs are those of the trace")
+@rule()
 def descriptions(check: Check, at: AuditedRun) -> None:
-    """Check that jobs are described as in the trace, with the node groups of their partition."""
+    """Check that users, names and eligible nodes of jobs are those of the trace."""
     (rows, of), trace, run = at.matched, at.trace, at.jobs
     check.looked_at = len(rows)
     declared = tuple(at.partitions)

@@ -50,8 +50,8 @@ def _by_job(columns: LostColumns, rows: IntArray) -> dict[int, list[_Attempt]]:
 
 
 @rule(
-    "jobs are preempted by those that may, after their exempt time, as their class says",
     lambda at: at.preemption or (at.lost.preempted_by >= 0).any(),
+    claim="jobs are preempted by those that may, after their exempt time, as their class says",
 )
 def preemptions(check: Check, at: Replayed) -> None:
     """Check mode, exempt time and grace time of each preemption, and the preemptor's start."""
@@ -110,12 +110,9 @@ def _by_row(columns: LostColumns) -> list[frozenset[int]]:
     return [frozenset(columns.node[begin:end].tolist()) for begin, end in spans]
 
 
-@rule(
-    "run times and lost times of attempts follow from suspensions and checkpoints",
-    lambda at: len(at.lost.job_id),
-)
+@rule(lambda at: len(at.lost.job_id))
 def attempt_times(check: Check, at: Replayed) -> None:
-    """Check how long each lost attempt ran, and what of that is lost."""
+    """Check that run times and lost times of attempts follow from suspensions and checkpoints."""
     lost = at.lost
     check.looked_at = len(lost.job_id)
     every_row = np.arange(len(lost.job_id))
@@ -127,12 +124,9 @@ def attempt_times(check: Check, at: Replayed) -> None:
     check.differ("job {}, lost at {}: lost_time", ran - kept, lost.lost_time, ids, ends)
 
 
-@rule(
-    "the summary's figures of preemption and goodput agree with the jobs",
-    lambda at: at.preemption or "preemption" in at.run.summary or "goodput" in at.run.summary,
-)
+@rule(lambda at: at.preemption or "preemption" in at.run.summary or "goodput" in at.run.summary)
 def preemption_figures(check: Check, at: AuditedRun) -> None:
-    """Check the summary's figures of preemption, and its goodput."""
+    """Check that the summary's figures of preemption and goodput agree with the jobs."""
     lost, run = at.lost, at.jobs
     rows = lost.preempted_by >= 0
     seconds = np.where(lost.suspended, lost.end_time - lost.start_time, 0)

@@ -61,12 +61,11 @@ class ReasonRow(NamedTuple):
     done: int = -1
 
 
-@rule(
-    "reasons are of jobs that were there, in rounds that were held",
-    lambda at: (at.run.path / REASONS).is_file(),
-)
+@rule(lambda at: (at.run.path / REASONS).is_file())
 def reasons(check: Check, at: AuditedRun) -> None:
-    """Check the rows of `reasons.parquet`.
+    """Check that reasons are of jobs that were there, in rounds that were held.
+
+    The file is `reasons.parquet`.
 
     The audit cannot tell whether a reason is the true one. A reason to start or to wait belongs to
     a job that does, in a round of that time; jobs that are named must be in the trace. If all

@@ -128,9 +128,9 @@ def conditions_of(at: AuditedRun) -> Conditions:
     return Conditions(may_repeat, frozenset(instants), at.system, at.limits.any_running)
 
 
-@rule("rounds are held when something happens, and meet the jobs that are there")
+@rule()
 def round_rows(check: Check, at: AuditedRun) -> None:
-    """Check instants of rounds, their latency, and the numbers of jobs in them."""
+    """Check that rounds are held when something happens, and meet the jobs that are there."""
     check_round_rows(check, at, happenings(at), conditions_of(at))
 
 
@@ -280,12 +280,11 @@ def _leaving(at: AuditedRun) -> Iterator[tuple[int, int]]:
     return zip(left[known].tolist(), run.job_id[known].tolist(), strict=True)
 
 
-@rule(
-    "each chosen dispatcher is in the portfolio, and differs from the one before",
-    lambda at: at.declared.portfolio or any(map(any, _choices(at))),
-)
+@rule(lambda at: at.declared.portfolio or any(map(any, _choices(at))))
 def choices(check: Check, at: AuditedRun) -> None:
-    """Check the columns `chosen` and `because`.
+    """Check that each chosen dispatcher is in the portfolio, and differs from the one before.
+
+    The columns are `chosen` and `because`.
 
     The first round of a dispatcher that chooses must state a choice; an empty cell means the choice
     of the round before. A run of another dispatcher must not state choices.
@@ -312,12 +311,11 @@ def _choices(at: AuditedRun) -> Iterator[tuple[str | None, str | None]]:
     return zip(table["chosen"].to_pylist(), table["because"].to_pylist(), strict=True)
 
 
-@rule(
-    "rounds that the dispatcher asked for are at times that it may ask for",
-    lambda at: at.declared.calls_again or set(at.rounds.call_again_at) - {None},
-)
+@rule(lambda at: at.declared.calls_again or set(at.rounds.call_again_at) - {None})
 def requested_rounds(check: Check, at: AuditedRun) -> None:
-    """Check the column `call_again_at`.
+    """Check that rounds that the dispatcher asked for are at times that it may ask for.
+
+    The column is `call_again_at`.
 
     Of two rounds of a backfill scheduler, all others ask for the next while jobs wait. Its rounds
     are known if all queued jobs are shown to it and its starts are carried out at once.
@@ -352,9 +350,11 @@ def _has_plain_queue(at: AuditedRun) -> bool:
     return plain and not at.partial and bool((at.jobs.backfilled >= 0).any())
 
 
-@rule("jobs are marked that started before one ahead of them in the queue", _has_plain_queue)
+@rule(_has_plain_queue)
 def backfilled(check: Check, at: AuditedRun) -> None:
-    """Check the column `backfilled` where jobs queue by arrival.
+    """Check that jobs are marked that started before one ahead of them in the queue.
+
+    The column is `backfilled`, where jobs queue by arrival.
 
     Of rounds of the same instant is not recorded which started a job.
     """
@@ -371,9 +371,9 @@ def backfilled(check: Check, at: AuditedRun) -> None:
     check.differ("job {}: backfilled", expected, found, run.job_id[rows])
 
 
-@rule("waiting and free amounts after each round follow from the jobs")
+@rule()
 def amounts_of_rounds(check: Check, at: AuditedRun) -> None:
-    """Check the amounts that waited, were free and were lost in each round, by resource type.
+    """Check that waiting and free amounts after each round follow from the jobs.
 
     The round that started a job is not recorded where an instant has several: then there are two
     bounds. Amounts of a partial run are not checked, since the jobs that were left are not

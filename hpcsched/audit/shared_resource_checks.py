@@ -104,10 +104,7 @@ def _span(at: Replayed) -> tuple[int, int]:
     return begin, int(at.attempts.end_time[at.attempts.ran].max(initial=begin))
 
 
-@rule(
-    "no start draws more from a shared resource than is free",
-    lambda at: at.system.shared_resources,
-)
+@rule(lambda at: at.system.shared_resources)
 def draws(check: Check, at: Replayed) -> None:
     """Check that no start draws more from a shared resource than is free."""
     for resource in at.system.shared_resources:
@@ -119,10 +116,7 @@ def draws(check: Check, at: Replayed) -> None:
         check.found_at(over, message, course.instants, offered, resource.name, course.level)
 
 
-@rule(
-    "no job ran that draws more than a shared resource ever offers",
-    lambda at: at.system.shared_resources,
-)
+@rule(lambda at: at.system.shared_resources)
 def largest_draws(check: Check, at: Replayed) -> None:
     """Check that no job ran that draws more than a shared resource ever offers."""
     run, (begin, _) = at.attempts, _span(at)
@@ -135,12 +129,9 @@ def largest_draws(check: Check, at: Replayed) -> None:
         check.found_at(run.ran & (own > most), message, run.job_id, most, resource.name, own)
 
 
-@rule(
-    "the summary's figures of shared resources agree with a recalculation",
-    lambda at: at.system.shared_resources,
-)
+@rule(lambda at: at.system.shared_resources)
 def shared_resource_figures(check: Check, at: AuditedRun) -> None:
-    """Check the summary's figures of shared resources.
+    """Check that the summary's figures of shared resources agree with a recalculation.
 
     Those of a partial run are not computed again: the jobs that were running are not recorded.
     """
@@ -169,12 +160,11 @@ def shared_resource_figures(check: Check, at: AuditedRun) -> None:
         check.compare_all(f"shared_resources.{resource.name}", expected, found)
 
 
-@rule(
-    "draws and capacities of shared resources agree with a recalculation",
-    lambda at: at.system.shared_resources and not at.partial,
-)
+@rule(lambda at: at.system.shared_resources and not at.partial)
 def shared_resource_records(check: Check, at: AuditedRun) -> None:
-    """Check amounts drawn and offered, recorded whenever one changes, first and last included.
+    """Check that draws and capacities of shared resources agree with a recalculation.
+
+    They are recorded whenever one changes, first and last included.
 
     A partial run is not checked: the jobs that were running are not recorded.
     """

@@ -142,9 +142,9 @@ def lost_amounts(at: Replayed, *, rejected_wait: bool, over: int = 0) -> Amounts
     return np.asarray(np.diff(instants) @ idle)
 
 
-@rule("the account of jobs balances, and is that of the trace read again")
+@rule()
 def account(check: Check, at: AuditedRun) -> None:
-    """Check that the counts of jobs balance, and equal those of the trace read again."""
+    """Check that the account of jobs balances, and is that of the trace read again."""
     run, jobs, trace = at.jobs, at.run.summary["jobs"], at.source.account
     states = ("completed", "killed", "rejected", "failed", "preempted", "withdrawn")
     by_state = {state: int((run.state == state).sum()) for state in states}
@@ -170,9 +170,9 @@ def account(check: Check, at: AuditedRun) -> None:
             check.expect(f"{what} for {reason}", expected.get(reason, 0), found.get(reason, 0))
 
 
-@rule("the rounds add up, and the summary's figures of them are right")
+@rule()
 def round_figures(check: Check, at: AuditedRun) -> None:
-    """Check that rounds add up to the jobs, and the summary's counts to the rounds."""
+    """Check that the rounds add up, and the summary's figures of them are right."""
     rounds, figures, measured = at.rounds, at.run.summary["rounds"], at.run.timing["rounds"]
     table = at.run.rounds.read("fallback", "solver")
     calls = [call["status"] for call in table["solver"].to_pylist() if call is not None]
@@ -213,12 +213,11 @@ def round_figures(check: Check, at: AuditedRun) -> None:
 _PROVED = 1e-6
 
 
-@rule(
-    "the off-line plan is not better than its lower bound, and the gap is right",
-    lambda at: (at.declared.offline and not at.partial) or "offline" in at.run.summary,
-)
+@rule(lambda at: (at.declared.offline and not at.partial) or "offline" in at.run.summary)
 def offline_plan(check: Check, at: AuditedRun) -> None:
-    """Check the lower bound, the gap and the claim of optimality.
+    """Check that the off-line plan is not better than its lower bound, and the gap is right.
+
+    The claim of optimality is checked, too.
 
     The summary of a complete run that is planned at once must have these figures, and no other.
     """
@@ -242,7 +241,7 @@ def offline_plan(check: Check, at: AuditedRun) -> None:
     check.expect("offline.proved", proved, stated.get("proved"))
 
 
-@rule(f"every figure of the summary, worked out again, agrees within {TOLERANCE:g}")
+@rule(claim=f"every figure of the summary, worked out again, agrees within {TOLERANCE:g}")
 def summary_figures(check: Check, at: AuditedRun) -> None:
     """Check every figure of a summary.
 

@@ -165,7 +165,16 @@ class Rule(Generic[Seen_contra]):
 
 
 def rule(
-    claim: str, applies: Callable[[Any], object] = lambda _: True
+    applies: Callable[[Any], object] = lambda _: True, claim: str = ""
 ) -> Callable[[Callable[[Check, Seen_contra], None]], Rule[Seen_contra]]:
-    """Return a decorator that makes a function a rule, which `applies` to some runs."""
-    return lambda work: Rule(claim, applies, work)
+    """Return a decorator that makes a function a rule, which `applies` to some runs.
+
+    The claim is what follows "Check that" in the function's docstring, unless it is given.
+    """
+
+    def made(work: Callable[[Check, Seen_contra], None]) -> Rule[Seen_contra]:
+        first = (work.__doc__ or work.__name__).partition("\n")[0]
+        told = first.removeprefix("Check that ").removesuffix(".")
+        return Rule(claim or told, applies, work)
+
+    return made
