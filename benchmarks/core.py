@@ -1,4 +1,4 @@
-"""The core: simulation of EASY beside a program in C, replays a second, and two threads beside one.
+"""The core: EASY beside a program in C, replays a second, two threads beside one, and a forecast.
 
 The program is `easy.c`, built with the C compiler at hand. It replays the jobs that hpcsched has
 read, in turn with hpcsched, and must come to the same start times.
@@ -22,6 +22,8 @@ from benchmarks.make_trace import write_trace
 from benchmarks.scenarios import kth
 from hpcsched.runs.assembly import assemble, parts_of
 from hpcsched.simulation.event_loop import EventLoop
+from hpcsched.simulation.replay_branches import branches
+from hpcsched.studies.forecast.forecasting import SAMPLES, forecast_starts, prepare
 
 RUNS = 7
 REPLAYS = 40
@@ -32,6 +34,8 @@ LOGS = {
     "CEA-Curie": ("CEA-Curie-2011-2.1-cln.swf.gz", 93312),
 }
 DEEP_QUEUE_JOBS, DEEP_QUEUE_GAP = 20_000, 60.0
+FORECAST_JOBS, FORECAST_GAP = 3_500, 75.0
+"""Jobs that overload 512 cores until a thousand of them wait."""
 
 
 @dataclass
@@ -118,6 +122,37 @@ def replays(case: Case) -> None:
     print(f"two threads: {median(gains):.2f} times one ({min(gains):.2f}-{max(gains):.2f})")
 
 
+def forecast(folder: Path) -> None:
+    """Print what a forecast takes of the jobs that wait on 64 nodes, placed node by node."""
+    trace = folder / "forecast.swf"
+    write_trace(trace, FORECAST_JOBS, gap=FORECAST_GAP)
+    node = {"name": "node", "count": 64, "resources": {"core": 8, "mem": 64}}
+    scenario = {
+        "name": "forecast",
+        "system": {"groups": [node]},
+        "trace": {"source": "swf", "path": str(trace), "unit": {"core": 1, "mem": 4}},
+        "predictor": "requested-time",
+        "dispatcher": "easy",
+    }
+    prepared = prepare(hpcsched.load_scenario(scenario))
+    # As on a cluster, where each running job is bound to its nodes.
+    parts, past = prepared.parts._replace(uniform_request=None), prepared.past()
+    ((_, branch, left),) = branches(parts, prepared.columns, [FORECAST_JOBS])
+    past.run_times.ended(left.tolist())
+    wanted = np.sort(branch.present.sequence[branch.present.waits])
+    walls, times = [], []
+    for _ in range(RUNS):
+        wall, began = perf_counter(), process_time()
+        forecast_starts(branch, past, wanted)
+        walls.append(perf_counter() - wall)
+        times.append(process_time() - began)
+    print(
+        f"forecast of {len(wanted)} waiting jobs, {SAMPLES} futures:"
+        f" {median(walls):.2f} s ({min(walls):.2f}-{max(walls):.2f}),"
+        f" of processors {median(times):.2f} s ({min(times):.2f}-{max(times):.2f})"
+    )
+
+
 def cases(folder: Path) -> Iterator[Case]:
     """Yield the logs, and a queue that only grows."""
     for name, (log, processors) in LOGS.items():
@@ -138,6 +173,7 @@ def main() -> None:
             compare(case, program)
             if case.name == "KTH-SP2":
                 replays(case)
+        forecast(Path(name))
 
 
 if __name__ == "__main__":

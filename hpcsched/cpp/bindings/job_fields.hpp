@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <string_view>
 
 #include "bindings/arrays.hpp"
@@ -11,14 +12,13 @@ namespace hpcsched {
 
 /// Names of the numbers of a `Job`, in their order.
 constexpr std::array<std::string_view, 39> job_fields{
-    "number",   "sequence",  "submit_time", "run_time", "requested_time", "predicted", "expected",
-    "units",    "shape",     "start",       "end",      "planned_end",    "shown_end", "cell",
-    "waits",    "promise",   "why",         "other",    "when",           "held",      "requeues",
-    "lost_time", "request",  "later",       "span",     "watched",        "reserved",  "made_after",
-    "made_before", "limits",     "rank",      "kind",           "preemptor",  "claims_until",
-    "done",     "suspended_since",       "suspended", "backfilled", "leave",
+    "waits", "units", "shape", "predicted", "why", "other", "backfilled", "shown_end", "number",
+    "sequence", "submit_time", "run_time", "requested_time", "expected", "start", "end",
+    "planned_end", "cell", "promise", "when", "held", "requeues", "lost_time", "request", "later",
+    "span", "watched", "reserved", "made_after", "made_before", "limits", "rank", "kind",
+    "preemptor", "claims_until", "done", "suspended_since", "suspended", "leave",
 };
-static_assert(sizeof(Job) == job_fields.size() * sizeof(int64_t));
+static_assert(offsetof(Job, leave) == (job_fields.size() - 1) * sizeof(int64_t));
 
 /// Return a number of a job by its name.
 inline int64_t& field_of(Job& job, std::string_view name)

@@ -81,9 +81,8 @@ void fill(State& state, int64_t now, const Rows& waiting, const Rows& running, c
     counters.free_cell = none;
     for (int64_t row = 0; row < rows; ++row) {
         Job& job = state.jobs[row];
-        job = {.number = row, .sequence = row, .units = 0, .cell = none, .promise = never,
-               .why = Reason::no_room, .other = none, .when = none, .reserved = never,
-               .limits = none};
+        job = {.why = Reason::no_room, .other = none, .number = row, .sequence = row,
+               .cell = none, .promise = never, .when = none, .reserved = never, .limits = none};
         if (row < queued) {
             job.predicted = matrix_of(waiting)(row, 0);
             job.units = matrix_of(waiting)(row, 1);

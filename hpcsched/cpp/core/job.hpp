@@ -5,25 +5,28 @@
 namespace hpcsched {
 
 /// A job in the system. Python knows its numbers by name; see bindings/job_fields.hpp.
-struct Job {
+struct alignas(64) Job {
+    // What a round reads of each queued job: the first cache line.
+    int64_t waits;
+    int64_t units;
+    int64_t shape;
+    int64_t predicted;
+    Reason why;
+    int64_t other;  // row, or shared resource, of the reason
+    int64_t backfilled;  // whether a job ahead of it in the queue waited on as it started
+    int64_t shown_end;  // seen by rules; another one once the prediction has run out
+
     int64_t number;  // of a free row: the next one
     int64_t sequence;  // rank in order of submission
     int64_t submit_time;
     int64_t run_time;
     int64_t requested_time;
-    int64_t predicted;
     int64_t expected;  // run time, as expected at its submission; see `ExpectedRunTimes`
-    int64_t units;
-    int64_t shape;
     int64_t start;
     int64_t end;
     int64_t planned_end;  // predicted at the start
-    int64_t shown_end;  // seen by rules; another one once the prediction has run out
     int64_t cell;  // first of its places, or of the reserved ones
-    int64_t waits;
     int64_t promise;  // start first promised; of a chosen job, its expected start
-    Reason why;
-    int64_t other;  // row, or shared resource, of the reason
     int64_t when;  // reservation of one round
     int64_t held;  // a bit for each cause that hides it from rules
     int64_t requeues;
@@ -43,7 +46,6 @@ struct Job {
     int64_t done;  // seconds of work that checkpoints have saved
     int64_t suspended_since;  // -1: it is not suspended
     int64_t suspended;  // seconds since its start, without the present suspension
-    int64_t backfilled;  // whether a job ahead of it in the queue waited on as it started
     int64_t leave;  // when it is withdrawn if it still waits; `never` if it is not
 };
 

@@ -134,6 +134,7 @@ void NodeBackfill::run(int64_t next)
             spare -= lost;
         }
         start_where_placed(state_, row, placed);
+        if (is_full(state_)) return;
         refused_.clear();
     }
 }

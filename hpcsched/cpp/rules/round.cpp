@@ -1,5 +1,7 @@
 #include "rules/round.hpp"
 
+#include <algorithm>
+
 #include "core/limits.hpp"
 #include "core/queue_order.hpp"
 #include "core/shared_resources.hpp"
@@ -38,13 +40,16 @@ void plan_anew(State& state, bool explains)
     open_shared(state);
     // A promise is made in each round, or it would depend on what else waits.
     const bool goes_on = explains || promises(choices.rule);
-    if (!goes_on && first_that_fits(state, 0) == count) return;
+    const int64_t first = goes_on ? 0 : first_that_fits(state, 0);
+    if (first == count) return;
     sort_queues(state, count);
     if (state.by_node) compute_pressure(state);
     const bool counted = counts_units(state);
     const int64_t at = start_in_order(state);
     if (at == count) return;
-    const int64_t next = first_that_fits(state, at + 1);
+    // Where the queue is as it was and nothing has started, none before the first one fits.
+    const bool is_known = state.choices.order == OrderKind::by_keys && state.counters.started == 0;
+    const int64_t next = first_that_fits(state, is_known ? std::max(first, at + 1) : at + 1);
     if (next == count && !goes_on) return;
     switch (choices.rule) {
         case Rule::backfill:

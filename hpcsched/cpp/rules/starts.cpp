@@ -1,5 +1,7 @@
 #include "rules/starts.hpp"
 
+#include <algorithm>
+
 #include "core/allocators.hpp"
 #include "core/fit_counts.hpp"
 #include "core/job_events.hpp"
@@ -21,19 +23,19 @@ void compute_pressure(State& state)
     }
 }
 
-bool fits_now(State& state, int64_t row)
+bool is_full(const State& state)
 {
-    const Job& job = state.jobs[row];
-    if (!state.by_node) return job.units <= state.counters.free_slots;
-    return job.units <= state.shapes.fitting[job.shape] &&
-           shared_suffice(state, row, state.now());
+    if (!state.by_node) return state.counters.free_slots == 0;
+    return std::ranges::all_of(state.shapes.active, [&](int64_t shape) {
+        return state.shapes.fitting[shape] == 0;
+    });
 }
 
 int64_t first_that_fits(State& state, int64_t from)
 {
     const int64_t count = state.counters.queued;
     // The usual round of a full system: nothing is free, whatever waits.
-    if (!state.by_node && state.counters.free_slots == 0) return count;
+    if (is_full(state)) return count;
     const auto starts = [&](int64_t row) { return is_tried(state, row) && fits_now(state, row); };
     while (from < count && !starts(state.queue[from])) ++from;
     return from;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/shared_resources.hpp"
 #include "core/state.hpp"
 
 namespace hpcsched {
@@ -10,7 +11,16 @@ namespace hpcsched {
 void compute_pressure(State& state);
 
 /// Whether nodes or slots, and shared resources, suffice for a job now.
-bool fits_now(State& state, int64_t row);
+inline bool fits_now(State& state, int64_t row)
+{
+    const Job& job = state.jobs[row];
+    if (!state.by_node) return job.units <= state.counters.free_slots;
+    return job.units <= state.shapes.fitting[job.shape] &&
+           (!state.shared.any || shared_suffice(state, row, state.now()));
+}
+
+/// Whether not even a unit of any waiting job fits.
+bool is_full(const State& state);
 
 /// Return the first place in the queue, from one on, of a job that fits by itself; the number of
 /// jobs if none does.

@@ -91,7 +91,7 @@ _SHARES = (0.5, *(end for share in INTERVALS for end in ((1 - share) / 2, (1 + s
 """Levels of the median and of the ends of the intervals."""
 JOBS = 400
 """Number of jobs that are evaluated."""
-_FIRST = 0.1
+FIRST = 0.1
 """Share of the jobs at the beginning that are left out, as there is hardly a past."""
 
 
@@ -142,22 +142,41 @@ def evaluate(
     jobs: int = JOBS,
     samples: int = SAMPLES,
     seed: int = 0,
+    first: float = FIRST,
     ended: Callable[[int, int], None] = lambda *_: None,
 ) -> Evaluation:
-    """Return the scores of forecasts of some jobs of a trace."""
-    columns = prepared.columns
-    found = replay(prepared.scenario, prepared.workload).start_times
-    starts = np.array([found.get(number, -1) for number in columns.job_id.tolist()])
-    waited = np.flatnonzero(starts > columns.submit_time)
-    if not len(waited):
+    """Return the scores of forecasts of some jobs of a trace.
+
+    Parameters
+    ----------
+    first
+        Share of the jobs at the beginning that are left out.
+    """
+    starts = replayed_starts(prepared)
+    waited = int((starts > prepared.columns.submit_time).sum())
+    if not waited:
         raise InputError(Finding("no-waits", "no job waits in this scenario", key="trace"))
-    later = waited[waited >= _FIRST * len(starts)]
-    draw = np.random.default_rng([seed, len(starts)])
-    chosen = np.sort(draw.permutation(later)[:jobs])
-    instants = _instants(columns.submit_time, starts, chosen)
+    chosen = chosen_jobs(prepared, starts, jobs=jobs, seed=seed, first=first)
+    instants = _instants(prepared.columns.submit_time, starts, chosen)
     outcomes = _outcomes(prepared, starts, instants, samples, seed=seed, ended=ended)
     scores = {when: _scores(of_instant) for when, of_instant in outcomes.items()}
-    return Evaluation(scores, len(starts), len(waited))
+    return Evaluation(scores, len(starts), waited)
+
+
+def replayed_starts(prepared: PreparedReplay) -> IntArray:
+    """Return the start time of each job in the replay, `[J]`, in seconds; -1 without one."""
+    found = replay(prepared.scenario, prepared.workload).start_times
+    return np.array([found.get(number, -1) for number in prepared.columns.job_id.tolist()])
+
+
+def chosen_jobs(
+    prepared: PreparedReplay, starts: IntArray, *, jobs: int, seed: int = 0, first: float = FIRST
+) -> IntArray:
+    """Return the places of the jobs that are evaluated: drawn from those that waited."""
+    waited = np.flatnonzero(starts > prepared.columns.submit_time)
+    draw = np.random.default_rng([seed, len(starts)])
+    chosen: IntArray = np.sort(draw.permutation(waited[waited >= first * len(starts)])[:jobs])
+    return chosen
 
 
 def _instants(
@@ -218,7 +237,7 @@ def _outcomes(
     return found
 
 
-def crps(samples: IntArray, outcome: int) -> float:
+def crps(samples: IntArray | FloatColumn, outcome: float) -> float:
     """Return the continuous ranked probability score of samples.
 
     It is E|X − y| − E|X − X′| / 2 for independent X and X′ of the samples (Gneiting and Raftery
@@ -249,13 +268,14 @@ def _scores(outcomes: Sequence[Sequence[float]]) -> Mapping[str, Scores]:
     coverage = tuple(float(((low <= start) & (start <= high)).mean()) for low, high in bounds)
     mean = float(score.mean())
     return {
-        "forecast": _single(median - start)._replace(crps=mean, coverage=coverage),
-        "requested times": _single(planned - start),
-        "similar jobs": _single(similar - start),
+        "forecast": scores_of(median - start)._replace(crps=mean, coverage=coverage),
+        "requested times": scores_of(planned - start),
+        "similar jobs": scores_of(similar - start),
     }
 
 
-def _single(errors: FloatColumn) -> Scores:
+def scores_of(errors: FloatColumn) -> Scores:
+    """Return the scores of forecasts of a single value, given their errors in seconds."""
     off = np.abs(errors)
     minute, ten_minutes = (float((off <= seconds).mean()) for seconds in (60, 600))
     mean = float(off.mean())
