@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def scores_in(folder: Path, cell: Cell) -> Mapping[str, Scores]:
     """Return the scores of a cell, computed unless the folder has them."""
-    file = folder / f"{cell.name}-{cell.address[:12]}.json"
+    file = folder / f"{cell.name}-{JOBS}x{SAMPLES}-{cell.address[:12]}.json"
     if not file.exists():
         found = scores_of_cell(cell)
         write_json(file, {name: one._asdict() for name, one in found.items()})

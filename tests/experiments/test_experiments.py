@@ -390,3 +390,16 @@ def test_ahead_offline(read):
         assert scenario.simulation.mode == ("offline" if off_line else "online")
         assert scenario.predictor.plugin_name == "actual"
         assert scenario.objective.plugin_name == "mean_response_time"
+
+
+def test_start_times(read):
+    """Two stretches of each of four logs under two orders of the queue."""
+    cells = read("start_times").cells
+    assert len(cells) == 2 * 8
+    skips = {"KTH-SP2": 28467, "CTC-SP2": 77205, "SDSC-SP2": 53999, "SDSC-BLUE": 232536}
+    for cell in cells:
+        scenario, (log, part) = cell.scenario, cell.labels["system"].rsplit("-", 1)
+        assert Path(scenario.trace.path).name.startswith(log)
+        (stretch,) = scenario.trace.transforms
+        assert (stretch.skip, stretch.jobs) == (0 if part == "first" else skips[log] - 4000, 4000)
+        assert scenario.predictor.plugin_name == "requested-time"
