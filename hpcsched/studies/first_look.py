@@ -388,8 +388,13 @@ def _check_exists(path: Path) -> None:
 
 def _keys(log: TrialLog, zone: str | None) -> dict[str, tuple[str, str]]:
     keys = {}
-    if zone is not None:
+    try:
         source = manager.registry().get("trace_source", log.format.source).plugin
+    except KeyError as error:
+        raise InputError(
+            Finding("unknown-plugin", str(error.args[0]), Place(str(log.path)))
+        ) from None
+    if zone is not None:
         if "time_zone" not in source.params.model_fields:
             message = f"the times of {log.format.called} are not local; it needs no time zone"
             raise InputError(Finding("not-local", message, key="--time-zone"))

@@ -43,6 +43,7 @@ FILES = {
         "name: e\nscenario: easy.yaml\nmatrix: [{seed: [1]}]\nexecutor: {name: dask, workers: 1}\n"
     ),
     "space.yaml": "name: s\nparameters: {seed: {low: 1, high: 9}}\ntrials: 2\n",
+    "sacct.txt": "JobID|Submit|Start|End|State\n1|2024-03-04T00:51:14|None|Unknown|PENDING\n",
     "a.swf": "".join(
         f"{k} {60 * k} -1 10 1 -1 -1 1 10 -1 1 1 1 1 1 1 -1 -1\n" for k in range(1, 41)
     ),
@@ -57,6 +58,7 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     "optuna": (["optuna"], ["tune", "easy.yaml", "--space", "space.yaml"]),
     "figures": (["vl_convert"], ["plot", "ecdf", "runs/none", "--out", "waits.svg"]),
     "slurm": ([], ["run", "live.yaml"]),
+    "log": ([], ["try", "sacct.txt", "--time-zone", "Europe/Prague"]),
     "sacct": ([], ["run", "easy.yaml", "--set", "trace.source=slurm-sacct"]),
 }
 """Modules that are not there, and arguments of the command."""
@@ -107,6 +109,9 @@ def test_slurm(told: dict[str, str]) -> None:
     assert told["slurm"].endswith(
         "error: live.workload_manager: no workload manager is called 'slurm'; it is not"
         " installed; pip install 'hpcsched[slurm]' [unknown-plugin]"
+    )
+    assert told["log"].startswith(
+        "sacct.txt: error: no trace source is called 'slurm-sacct'; it is"
     )
     assert told["sacct"].endswith(
         "trace.source: no trace source is called 'slurm-sacct'; it is not"

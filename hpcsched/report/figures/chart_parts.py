@@ -469,7 +469,7 @@ def format_of(path: Path) -> str:
     try:
         import vl_convert  # noqa: F401, PLC0415 (it holds a browser's engine of JavaScript)
     except ImportError:
-        message = "to draw files install hpcsched[figures]; HTML pages need nothing more"
+        message = "to draw files install hpcsched[figures]: pip install 'hpcsched[figures]'"
         raise InputError(Finding("not-installed", message)) from None
     return kind
 
