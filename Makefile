@@ -179,7 +179,7 @@ schema: $(VENV)/installed-dev ## Write the JSON Schemas anew
 	$(WITH_OURS) $(BIN)/hpcsched schema --force --of forecast --out schemas/forecast.schema.json
 
 docs: $(VENV)/installed-dev ## Make the documentation as a site, in build/docs
-	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs build/docs
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs build/docs
 	@echo build/docs/index.html
 
 CORE := $(shell find hpcsched/cpp -type f)

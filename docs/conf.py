@@ -21,9 +21,13 @@ import hpcsched  # noqa: E402
 project = "hpcsched"
 version = release = hpcsched.__version__
 copyright = "the authors of hpcsched"  # noqa: A001 (the name is Sphinx's)
-extensions = ["myst_parser"]
+extensions = ["myst_nb"]  # pages, and notebooks, which it runs
 root_doc = navigation.INDEX
-exclude_patterns = ["notebooks"]  # notebooks can be downloaded
+nb_execution_mode = "force"
+nb_execution_in_temp = True
+nb_execution_timeout = 300
+nb_execution_raise_on_error = True
+nb_merge_streams = True
 html_theme = "furo"
 html_title = "hpcsched"
 html_show_sphinx = False

@@ -7,7 +7,7 @@ INDEX = "README"
 """The page that all begins with."""
 
 SECTION = re.compile(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
-PAGE_LINK = re.compile(r"\]\(([\w/-]+)\.md(?:#[^)]*)?\)")
+PAGE_LINK = re.compile(r"\]\(([\w/-]+)\.(?:md|ipynb)(?:#[^)]*)?\)")
 
 
 def sections(index: str) -> dict[str, list[str]]:

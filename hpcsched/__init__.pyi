@@ -43,6 +43,7 @@ from hpcsched.parameters import PositiveAmount as PositiveAmount
 from hpcsched.parameters import PositiveDuration as PositiveDuration
 from hpcsched.parameters import ResourceType as ResourceType
 from hpcsched.parameters import Selects as Selects
+from hpcsched.plugins.manager import register as register
 from hpcsched.plugins.spec import hookimpl as hookimpl
 from hpcsched.prediction.predictor import Correction as Correction
 from hpcsched.prediction.predictor import Oracle as Oracle

@@ -49,6 +49,22 @@ def stand_in(other: Registry) -> Iterator[Registry]:
         _stand_ins.pop()
 
 
+def register(*modules: ModuleType) -> None:
+    """Use the plugins of modules in this process as if they were installed.
+
+    For notebooks and scripts, whose own module lies beside them: `import my_rule`, then
+    `hpcsched.register(my_rule)`. A later call replaces the modules of an earlier one. Cells of
+    experiments run in other processes, which have installed plugins alone.
+
+    Raises
+    ------
+    PluginError
+        If a module registers nothing, or its plugin is broken or has the name of another.
+    """
+    with_modules = build_registry(external=_chosen(), modules=modules)
+    _stand_ins[:] = [with_modules]
+
+
 class AddedCommand(NamedTuple):
     """A command of another distribution, which messages name with its version."""
 

@@ -31,6 +31,9 @@ DOCS = ROOT / "docs"
 SITE = sorted(DOCS.rglob("*.md"))
 """The pages of the site."""
 
+NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
+"""Pages that are run as the site is made."""
+
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *SITE]
 
 _BLOCK = re.compile(

@@ -13,6 +13,9 @@ import hpcsched
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "api.md"
+MAGIC = re.compile(r"\A%%writefile \w+\.py\n|\A%%(?s:.*)|^\w+ = !.*$", re.MULTILINE)
+"""The first line of a cell that writes a module; a whole cell that is not Python; a command."""
+
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 MODULE = re.compile(r"`(hpcsched\.[a-z_.]+)`")
 
@@ -40,7 +43,7 @@ def users() -> Iterator[tuple[str, str]]:
     for notebook in sorted((ROOT / "docs" / "notebooks").glob("*.ipynb")):
         cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
         code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-        yield notebook.name, "\n".join(code)
+        yield notebook.name, "\n".join(MAGIC.sub("", text) for text in code)
 
 
 def imported(code: str) -> Iterator[tuple[str, str]]:

@@ -1,17 +1,14 @@
-"""The notebooks can be run from their first cell to the last, and are kept without outputs."""
+"""Notebooks are kept without outputs; `make docs` and the test of the site run them."""
 
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
 
-from tests.docs.pages import DOCS, ROOT, anchors
+from tests.docs.pages import NOTEBOOKS, anchors
 
-NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
-PATIENCE = 300
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -43,23 +40,3 @@ def test_links(path: Path) -> None:
         target = (path.parent / page).resolve()
         assert target.exists()
         assert not anchor or anchor in anchors(target)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
-def test_every_cell_can_be_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a kernel of its own, in order, in a fresh copy of the folder; figures are drawn."""
-    from nbclient import NotebookClient  # noqa: PLC0415 (takes its time)
-
-    for name in ("HOME", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
-        monkeypatch.setenv(name, str(tmp_path))
-    folder = tmp_path / "docs" / "notebooks"
-    folder.mkdir(parents=True)
-    shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
-    notebook = read(path)
-    resources = {"metadata": {"path": str(folder)}}
-    NotebookClient(notebook, timeout=PATIENCE, resources=resources).execute()
-    outputs = [out for cell in notebook.cells for out in cell.get("outputs", ())]
-    assert any("image/png" in out.get("data", {}) for out in outputs)
-    assert not any(out.output_type == "error" for out in outputs)
-    assert [file.name for file in folder.glob("*.pdf")] == ["waits.pdf"]

@@ -1,5 +1,6 @@
 """The documentation as a site: all pages are in its navigation; it is built without a warning."""
 
+import os
 import re
 import subprocess
 import sys
@@ -9,9 +10,9 @@ from types import ModuleType
 
 import pytest
 
-from tests.docs.pages import DOCS, SITE
+from tests.docs.pages import DOCS, NOTEBOOKS, SITE
 
-PATIENCE = 300
+PATIENCE = 600
 LOADED = re.compile(r'<(?:script|img|link)[^>]*?(?:src|href)="([^"]+)"')
 
 
@@ -28,10 +29,10 @@ def test_every_page_is_in_the_navigation(navigation: ModuleType) -> None:
     pages = [page for section in found.values() for page in section]
     assert sorted(pages) == sorted(
         str(p.relative_to(DOCS).with_suffix(""))
-        for p in SITE
+        for p in (*SITE, *NOTEBOOKS)
         if p.parent != DOCS or p.stem != "README"
     )
-    assert list(found)[:2] == ["Tutorials", "How-to guides"]
+    assert list(found)[:3] == ["Tutorials", "Gallery", "How-to guides"]
     assert {"Reference", "Explanation"} <= set(found)
 
 
@@ -60,7 +61,7 @@ def test_links_to_files_outside_the_site(navigation: ModuleType) -> None:
 
 @pytest.mark.slow
 def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
-    """Every page is there, and no page loads anything from elsewhere."""
+    """Every page is there, notebooks with their figures; none loads anything from elsewhere."""
     command = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet"]
     done = subprocess.run(
         [*command, "-d", str(tmp_path / "trees"), str(DOCS), str(tmp_path / "site")],
@@ -68,9 +69,10 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
         text=True,
         timeout=PATIENCE,
         check=False,
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
     )
     assert done.returncode == 0, done.stderr
-    for page in SITE:
+    for page in (*SITE, *NOTEBOOKS):
         html = (tmp_path / "site" / page.relative_to(DOCS).with_suffix(".html")).read_text(
             encoding="utf-8"
         )
@@ -79,4 +81,6 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
         assert not [link for link in loaded if link.startswith(("http:", "https:", "//"))]
         assert "<!-- begin" not in re.sub(r"<!--.*?-->", "", html)
     assert "url=README.html" in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
-    assert list((tmp_path / "site" / "_downloads").rglob("*.ipynb"))
+    for notebook in NOTEBOOKS:
+        page = tmp_path / "site" / notebook.relative_to(DOCS).with_suffix(".html")
+        assert 'src="../_images/' in page.read_text(encoding="utf-8")
