@@ -13,8 +13,8 @@ from hpcsched.dispatching.rules.multifactor import MultifactorOrder
 from hpcsched.dispatching.rules.orders import (
     KEYS,
     ArrivalOrder,
+    ColumnKeyOrder,
     ExpectedWaitOrder,
-    KeyOrder,
     QueueOrder,
     WaitOver,
 )
@@ -144,7 +144,7 @@ _WIDE = 62
 BY_WAIT = (ExpectedWaitOrder, WaitOver)
 """Orders by wait, in relation to a quantity of the job."""
 
-_AREA = KeyOrder(KEYS["saf"])
+_AREA = ColumnKeyOrder(KEYS["saf"])
 
 
 class Considered(NamedTuple):
@@ -176,7 +176,7 @@ def keys_of(
     jobs = _considered(columns, predicted, system)
     if isinstance(order, MultifactorOrder):
         return order.column_keys(columns, jobs.demand)
-    if isinstance(order, KeyOrder):
+    if isinstance(order, ColumnKeyOrder):
         keys = halves(order, jobs)
     elif isinstance(order, ExpectedWaitOrder):
         keys = [_expected_waits(order, columns), *halves(_AREA, jobs)]
@@ -201,7 +201,7 @@ def unit_demands(columns: JobColumns, system: System) -> list[int]:
     return [system.demand(1, job.unit_request) for job in columns.requests]
 
 
-def halves(order: KeyOrder, job: Considered) -> Sequence[Any]:
+def halves(order: ColumnKeyOrder, job: Considered) -> Sequence[Any]:
     """Return a sort key in numbers of at most 64 bits, two for each of its numbers.
 
     A key may be a product of more than 64 bits. That of expected run times, which the core learns,
@@ -209,7 +209,7 @@ def halves(order: KeyOrder, job: Considered) -> Sequence[Any]:
     """
     if order.powers:
         job = job._replace(predicted_run_time=job.predicted_run_time**0)
-    key = order.key(job)
+    key = order.column_key(job)
     found: list[Any] = []
     for number in key if isinstance(key, tuple) else (key,):
         found += [number >> _WIDE, number & ((1 << _WIDE) - 1)]
@@ -218,7 +218,7 @@ def halves(order: KeyOrder, job: Considered) -> Sequence[Any]:
 
 def set_key(order: QueueOrder, key: IntArray, job: Considered) -> None:
     """Write the part of a job's sort key that depends on its prediction."""
-    if isinstance(order, KeyOrder):
+    if isinstance(order, ColumnKeyOrder):
         key[:] = halves(order, job)
     elif isinstance(order, WaitOver):
         key[0] = order.divisor(job)
@@ -258,7 +258,7 @@ def dispatcher_obstacles(dispatcher: Dispatcher, name: str) -> list[str]:
     if kind_in_core(dispatcher.allocator) is Allocator.EXTERNAL:
         found.append(f"the allocator {type(dispatcher.allocator).__name__}")
     for order in orders_of(dispatcher):
-        if type(order) not in (ArrivalOrder, KeyOrder, *BY_WAIT, MultifactorOrder):
+        if type(order) not in (ArrivalOrder, ColumnKeyOrder, *BY_WAIT, MultifactorOrder):
             found.append(f"the queue order {type(order).__name__}")
     return found
 
@@ -316,7 +316,7 @@ def choices_of(parts: Parts, *, places: bool) -> Choices:
 
 
 def _powers(order: QueueOrder) -> list[int]:
-    return list(order.powers) if isinstance(order, KeyOrder) else []
+    return list(order.powers) if isinstance(order, ColumnKeyOrder) else []
 
 
 def _kind(order: QueueOrder) -> OrderKind:

@@ -104,24 +104,34 @@ def slowdown_order(*, then_area: bool = False) -> WaitOver:
 
 
 class KeyOrder:
-    """Order by a key, ascending.
+    """Order by a key of a waiting job, ascending."""
+
+    def __init__(self, key: Callable[[Any], Any]) -> None:
+        self.key = key
+
+    def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
+        """Return the queue sorted by the key, ties in order of arrival."""
+        return sorted(problem.queue, key=self.key)
+
+
+class ColumnKeyOrder(KeyOrder):
+    """Order by a key of integers that may be computed for all jobs at once, as the core does.
 
     Attributes
     ----------
+    key
+        Key of `submit_time`, `predicted_run_time`, `demand` and `area`, of one job or of columns.
     powers
         Of an order by expected run times in place of predicted ones, the power of the run time in
         each number of the key; empty for all others.
     """
 
     def __init__(self, key: Callable[[Any], Any], powers: Sequence[int] = ()) -> None:
-        self.key, self.powers = key, powers
-
-    def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
-        """Return the queue sorted by the key, ties in order of arrival."""
-        return sorted(problem.queue, key=self._by_expected if self.powers else self.key)
+        super().__init__(self._by_expected if powers else key)
+        self.column_key, self.powers = key, powers
 
     def _by_expected(self, job: WaitingJob) -> Any:
-        return self.key(job._replace(predicted_run_time=job.expected_run_time))
+        return self.column_key(job._replace(predicted_run_time=job.expected_run_time))
 
 
 def run_time(job: WaitingJob) -> int:
@@ -149,21 +159,21 @@ def make_slowdown(params: SlowdownParams, _context: Context) -> WaitOver:
 
 
 @builtin("queue_order", "sjf", ShortestJobParams)
-def make_shortest_job(params: ShortestJobParams, _context: Context) -> KeyOrder:
+def make_shortest_job(params: ShortestJobParams, _context: Context) -> ColumnKeyOrder:
     """Return a queue order: shortest job first."""
     if params.ties == "demand":
         return make_key_order(params, _context)
-    return KeyOrder(run_time, (1,) if params.run_times == "expected" else ())
+    return ColumnKeyOrder(run_time, (1,) if params.run_times == "expected" else ())
 
 
 @builtin("queue_order", "ljf", RunTimeOrderParams, summary="longest job first")
 @builtin("queue_order", "saf", RunTimeOrderParams, summary="smallest area first")
 @builtin("queue_order", "laf", RunTimeOrderParams, summary="largest area first")
 @builtin("queue_order", "spf", RunTimeOrderParams, summary="smallest area × run time first")
-def make_key_order(params: Any, _context: Context) -> KeyOrder:
+def make_key_order(params: Any, _context: Context) -> ColumnKeyOrder:
     """Create the queue order of the name that is chosen."""
     name = params.plugin_name
-    return KeyOrder(KEYS[name], _POWERS[name] if params.run_times == "expected" else ())
+    return ColumnKeyOrder(KEYS[name], _POWERS[name] if params.run_times == "expected" else ())
 
 
 _STEPS = 2**20
@@ -219,7 +229,7 @@ def sized_order(name: str, system: System) -> QueueOrder:
         # Numbers from 0 on are ordered as the integers that have the same bits.
         return np.asarray(value, dtype=np.float64).view(np.int64)[()]
 
-    return KeyOrder(key) if name in _FITTED else WaitOver(divisor)
+    return ColumnKeyOrder(key) if name in _FITTED else WaitOver(divisor)
 
 
 @builtin("queue_order", "wfp3", summary="largest (wait / run time)³ × processors first")
