@@ -34,8 +34,8 @@ LOGS = {
     "CEA-Curie": ("CEA-Curie-2011-2.1-cln.swf.gz", 93312),
 }
 DEEP_QUEUE_JOBS, DEEP_QUEUE_GAP = 20_000, 60.0
-FORECAST_JOBS, FORECAST_GAP = 3_500, 75.0
-"""Jobs that overload 512 cores until a thousand of them wait."""
+PAST_JOBS, PAST_GAP, WAITING_JOBS = 3_000, 140.0, 1_000
+"""Jobs that keep 512 cores at 90 %, and jobs that are then submitted second by second."""
 
 
 @dataclass
@@ -125,7 +125,14 @@ def replays(case: Case) -> None:
 def forecast(folder: Path) -> None:
     """Print what a forecast takes of the jobs that wait on 64 nodes, placed node by node."""
     trace = folder / "forecast.swf"
-    write_trace(trace, FORECAST_JOBS, gap=FORECAST_GAP)
+    burst = folder / "burst.swf"
+    write_trace(trace, PAST_JOBS, gap=PAST_GAP)
+    write_trace(burst, WAITING_JOBS, seed=2, gap=1.0)
+    last = int(trace.read_text().splitlines()[-1].split()[1])
+    with trace.open("a") as file:
+        for line in burst.read_text().splitlines()[2:]:
+            number, submit_time, rest = line.split(maxsplit=2)
+            file.write(f"{PAST_JOBS + int(number)} {last + int(submit_time)} {rest}\n")
     node = {"name": "node", "count": 64, "resources": {"core": 8, "mem": 64}}
     scenario = {
         "name": "forecast",
@@ -137,7 +144,7 @@ def forecast(folder: Path) -> None:
     prepared = prepare(hpcsched.load_scenario(scenario))
     # As on a cluster, where each running job is bound to its nodes.
     parts, past = prepared.parts._replace(uniform_request=None), prepared.past()
-    ((_, branch, left),) = branches(parts, prepared.columns, [FORECAST_JOBS])
+    ((_, branch, left),) = branches(parts, prepared.columns, [PAST_JOBS + WAITING_JOBS])
     past.run_times.ended(left.tolist())
     wanted = np.sort(branch.present.sequence[branch.present.waits])
     walls, times = [], []

@@ -84,7 +84,7 @@ def scores_of_cell(cell: Cell) -> Mapping[str, Scores]:
 
 
 def tables(scores: OfCells) -> list[str]:
-    """Return a table of all stretches together by order of the queue, and one of each stretch."""
+    """Return a table of all stretches together, and one of CRPS by stretch."""
     orders = dict.fromkeys(order for _, order in scores)
     rows = []
     for order in orders:
@@ -93,28 +93,25 @@ def tables(scores: OfCells) -> list[str]:
             own = [one[name] for one in of_order]
             jobs = sum(one.jobs for one in own)
             mean = [
-                fsum(one.jobs * values[k] for one, values in ((one, _shares(one)) for one in own))
-                / jobs
-                for k in range(len(_shares(own[0])))
+                fsum(one.jobs * share for one, share in zip(own, shares, strict=True)) / jobs
+                for shares in zip(*map(_shares, own), strict=True)
             ]
             skills = [_mean_skill(of_order, name, other) for other in (MEAN, LEARNED)]
-            rows.append([order, name, f"{jobs}", *_percent(mean), *skills])
-    single = [
-        [
-            *(stretch, order, name, f"{one.jobs}", f"{one.crps / 60:.0f} min"),
-            *_percent(_shares(one)),
-            *(_skill(of_cell, name, other) for other in (MEAN, LEARNED)),
-        ]
-        for (stretch, order), of_cell in scores.items()
-        for name, one in of_cell.items()
-    ]
-    shares = ["within 1 min", "within 10 min", *(f"in {share:.0%}" for share in INTERVALS)]
-    ends = [*shares, "over the mean", "over regression"]
+            missing = 2 + len(INTERVALS) - len(mean)
+            rows.append([order, name, f"{jobs}", *_percent(mean), *[MISSING] * missing, *skills])
+    single = []
+    for (stretch, order), of_cell in scores.items():
+        own = [f"{one.crps / 60:.0f}" for one in of_cell.values()]
+        skills = [_skill(of_cell, "forecast", other) for other in (MEAN, LEARNED)]
+        single.append([stretch, order, *own, *_percent(of_cell["forecast"].coverage), *skills])
+    names = [f"{name} [min]" for name in next(iter(scores.values()))]
+    inside = [f"in {share:.0%}" for share in INTERVALS]
+    ends = [*inside, "over the mean", "over regression"]
     return [
-        Table(["queue", "forecast by", "jobs", *ends], rows, words=2).as_markdown(),
         Table(
-            ["stretch", "queue", "forecast by", "jobs", "CRPS", *ends], single, words=3
+            ["queue", "forecast by", "jobs", "within 1 min", "within 10 min", *ends], rows, words=2
         ).as_markdown(),
+        Table(["stretch", "queue", *names, *ends], single, words=2).as_markdown(),
     ]
 
 
@@ -123,8 +120,7 @@ def _shares(one: Scores) -> Sequence[float]:
 
 
 def _percent(shares: Sequence[float]) -> list[str]:
-    missing = 2 + len(INTERVALS) - len(shares)
-    return [*(f"{share:.0%}" for share in shares), *[MISSING] * missing]
+    return [f"{share:.0%}" for share in shares]
 
 
 def _skill(of_cell: Mapping[str, Scores], name: str, other: str) -> str:
