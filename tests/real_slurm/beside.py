@@ -134,8 +134,13 @@ def watch(
     """Submit jobs, and return the times, states and reasons of each as they changed."""
     numbers: dict[int, int] = {}
     seen: list[list[tuple[int, str, str]]] = [[] for _ in jobs]
+    last_look = time.time()
 
     def look() -> bool:
+        nonlocal last_look
+        gap = time.time() - last_look
+        assert gap <= DRIFT, f"nothing was seen for {gap:.0f} s: this machine stands still"
+        last_look += gap
         while len(numbers) < len(jobs) and jobs[len(numbers)].at <= time.time() - begin:
             late = time.time() - begin - jobs[len(numbers)].at
             assert late <= DRIFT, f"a job is submitted {late:.0f} s late: this machine stands still"

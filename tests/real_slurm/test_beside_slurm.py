@@ -246,7 +246,7 @@ def test_replay_beside_slurm(name: str, seed: int, tmp_path: Path) -> None:
     if result is not None:
         told = {"jobs": jobs, "seen": found.seen, "different": found.different}
         result.write_text(json.dumps(told))
-    assert len(jobs) >= 0.9 * EPISODES * JOBS
+    assert len(jobs) >= 0.8 * EPISODES * JOBS
     # An episode in ten may differ; see the page on Slurm's decisions.
     unexplained = found.different.keys() - (requeued if is_late else set())
     assert len(unexplained) <= 0.1 * EPISODES, found.different
