@@ -1,5 +1,6 @@
 """Costs of plans: an objective as a function of the planned starts of one round."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from numbers import Integral, Real
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -99,7 +100,7 @@ class PlannedCost(NamedTuple):
 
     def value(self, starts: IntArray, run_times: IntArray) -> float:
         """Return the cost of planned starts, with predicted run times, in seconds, `[J]`."""
-        cost = self.constant + float((self.weights * np.maximum(starts, self.free)).sum())
+        cost = self.constant + sum_of_products(self.weights, np.maximum(starts, self.free))
         # Without jobs there is no last end, and `max` of an empty array raises.
         if self.makespan and len(starts):
             cost += self.makespan * float((starts + run_times).max())
@@ -173,13 +174,18 @@ def cost_terms_of(objective: object) -> CostTerms | None:
     return terms if isinstance(terms, CostTerms) else None
 
 
+def sum_of_products(weights: FloatArray, values: FloatArray | IntArray) -> float:
+    """Return Σ weight · value, rounded once: a BLAS rounds otherwise on each kind of processor."""
+    return math.fsum((weights * values).ravel().tolist())
+
+
 def cost_of_term(term: CostTerm, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
     """Return the cost of planned starts in a term, by response times."""
     times, waits = run_times(jobs), wait_times(jobs, now)
     if term.weight == Weight.AREA:
         # Areas are Python integers without a bound, so each is converted by itself.
         weights = np.array([float(job.area) for job in jobs])
-        weights /= weights.sum() or 1.0
+        weights /= math.fsum(weights.tolist()) or 1.0
     elif term.weight == Weight.RUN_TIME:
         weights = 1 / np.maximum(times, max(term.tau, 1))
     else:
@@ -188,7 +194,7 @@ def cost_of_term(term: CostTerm, jobs: Sequence[WaitingJob], now: int) -> Planne
     # At a start of `free` the response time is tau or, where that is more, the run time and the
     # wait so far.
     free = np.maximum(term.tau - times - waits, 0)
-    cost = linear(weights, free, float(weights @ (waits + times)))
+    cost = linear(weights, free, sum_of_products(weights, waits + times))
     return cost if term.weight == Weight.AREA else cost._replace(population=max(len(jobs), 1))
 
 

@@ -21,6 +21,7 @@ from hpcsched.dispatching.planned_cost import (
     PlannedCost,
     linear,
     planned_cost_of,
+    sum_of_products,
     wait_times,
 )
 from hpcsched.dispatching.planning.node_choice import LITTLE
@@ -54,13 +55,13 @@ class ExpectedWaits(ExpectedWaitOrder):
         weights = 1 / expected
         # `linear` charges weight · max(start, left): less weight · left that is the excess over
         # ewt, also for a job that has waited longer already (left < 0).
-        return linear(weights, np.maximum(left, 0), -float(weights @ left))
+        return linear(weights, np.maximum(left, 0), -sum_of_products(weights, left))
 
     def hcp_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the objective of HCP: Σ max(ewt) / ewtᵢ · (sᵢ − qᵢ)."""
         weights = self.largest / self.of(jobs)
         waits = wait_times(jobs, now)
-        return linear(weights, constant=float(weights @ waits))
+        return linear(weights, constant=sum_of_products(weights, waits))
 
 
 @builtin("dispatcher", "hcp19", cp_params.Hcp19Params)
