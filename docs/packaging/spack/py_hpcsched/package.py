@@ -12,7 +12,7 @@ class PyHpcsched(PythonPackage):
     homepage = "https://example.org/hpcsched"
     url = "https://example.org/hpcsched-0.2.0.tar.gz"
 
-    license("MIT")
+    license("MIT AND BSD-3-Clause AND ISC")
 
     version("0.2.0", sha256="0000000000000000000000000000000000000000000000000000000000000000")
 
