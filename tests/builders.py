@@ -21,7 +21,7 @@ from hpcsched.dispatching.rules.core_rules import (
     Option,
     list_rule,
 )
-from hpcsched.dispatching.rules.orders import KEYS, ArrivalOrder, KeyOrder, QueueOrder
+from hpcsched.dispatching.rules.orders import KEYS, ArrivalOrder, ColumnKeyOrder, QueueOrder
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
 from hpcsched.prediction.predictors import Actual
 from hpcsched.simulation.event_loop import EventLoop
@@ -35,11 +35,11 @@ from hpcsched.workload.site_partitions import Partition
 
 ORDERS: Mapping[str, QueueOrder] = {
     "fcfs": ArrivalOrder(),
-    "sjf": KeyOrder(KEYS["sjf"]),
-    "ljf": KeyOrder(KEYS["ljf"]),
-    "saf": KeyOrder(KEYS["saf"]),
-    "laf": KeyOrder(KEYS["laf"]),
-    "spf": KeyOrder(KEYS["spf"]),
+    "sjf": ColumnKeyOrder(KEYS["sjf"]),
+    "ljf": ColumnKeyOrder(KEYS["ljf"]),
+    "saf": ColumnKeyOrder(KEYS["saf"]),
+    "laf": ColumnKeyOrder(KEYS["laf"]),
+    "spf": ColumnKeyOrder(KEYS["spf"]),
 }
 ALLOCATORS = {"first-fit": FirstFit(), "best-fit": BestFit(), "keep-scarce": KeepScarce()}
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.problem import Dispatcher
 from hpcsched.dispatching.rules.core_rules import list_rule
-from hpcsched.dispatching.rules.orders import KEYS, KeyOrder
+from hpcsched.dispatching.rules.orders import KEYS, ColumnKeyOrder
 from hpcsched.prediction.predictor import Doubling, OneSecond, ToRequestedTime
 from hpcsched.prediction.predictors import Actual, RequestedTime
 from hpcsched.workload.job import Job, TracedJob
@@ -20,10 +20,10 @@ from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_
 
 ORDERS = {
     **builders.ORDERS,
-    "sjf, expected": KeyOrder(KEYS["sjf"], (1, 0)),
-    "ljf, expected": KeyOrder(KEYS["ljf"], (1, 0)),
-    "saf, expected": KeyOrder(KEYS["saf"], (1,)),
-    "spf, expected": KeyOrder(KEYS["spf"], (2, 1, 0)),
+    "sjf, expected": ColumnKeyOrder(KEYS["sjf"], (1, 0)),
+    "ljf, expected": ColumnKeyOrder(KEYS["ljf"], (1, 0)),
+    "saf, expected": ColumnKeyOrder(KEYS["saf"], (1,)),
+    "spf, expected": ColumnKeyOrder(KEYS["spf"], (2, 1, 0)),
 }
 allocators = st.sampled_from(sorted(ALLOCATORS))
 orders = st.sampled_from(sorted(ORDERS))

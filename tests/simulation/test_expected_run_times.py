@@ -4,14 +4,14 @@ import pytest
 
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.core_rules import list_rule
-from hpcsched.dispatching.rules.orders import KEYS, KeyOrder
+from hpcsched.dispatching.rules.orders import KEYS, ColumnKeyOrder
 from hpcsched.prediction.predictors import Actual, RequestedTime
 from hpcsched.system.outages import Outage, Outages
 from tests.builders import alike, parts, traced
 from tests.simulation.replays import by_the_core, event_by_event
 
-PREDICTED = KeyOrder(KEYS["sjf"])
-EXPECTED = KeyOrder(KEYS["sjf"], (1, 0))
+PREDICTED = ColumnKeyOrder(KEYS["sjf"])
+EXPECTED = ColumnKeyOrder(KEYS["sjf"], (1, 0))
 
 
 @pytest.mark.parametrize("users", [(1, 1, 2), (None, None, None)])

@@ -12,8 +12,8 @@ from hpcsched.dispatching.rules.allocators import Balanced, FirstFit, Hybrid, We
 from hpcsched.dispatching.rules.core_rules import Compression, list_rule
 from hpcsched.dispatching.rules.orders import (
     KEYS,
+    ColumnKeyOrder,
     ExpectedWaitOrder,
-    KeyOrder,
     slowdown_order,
 )
 from hpcsched.dispatching.rules.rule_params import SlurmBackfillParams
@@ -40,7 +40,7 @@ from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_
 
 orders = st.one_of(
     st.sampled_from(sorted(ORDERS)).map(lambda name: ORDERS[name]),
-    st.just(KeyOrder(KEYS["spf"], (2, 1, 0))),
+    st.just(ColumnKeyOrder(KEYS["spf"], (2, 1, 0))),
     st.just(slowdown_order()),
     st.builds(
         ExpectedWaitOrder,

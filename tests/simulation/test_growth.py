@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hpcsched.dispatching.rules.orders import KeyOrder
+from hpcsched.dispatching.rules.orders import ColumnKeyOrder
 from hpcsched.errors import InputError, PluginError
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.event_loop import EventLoop
@@ -80,7 +80,7 @@ def test_keys_of_any_size(name: str, units: int, time: int) -> None:
     (keys,) = keys_of(order, columns, columns.requested_time, system).tolist()
     found = [(high << 62) + low for high, low in zip(keys[::2], keys[1::2], strict=True)]
     assert all(0 <= low < 1 << 62 for low in keys[1::2])
-    key = order.key(waiting(system, job)) if isinstance(order, KeyOrder) else ()
+    key = order.key(waiting(system, job)) if isinstance(order, ColumnKeyOrder) else ()
     assert found == [*(key if isinstance(key, tuple) else (key,))]
 
 

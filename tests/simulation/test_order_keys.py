@@ -7,8 +7,8 @@ from hpcsched.dispatching.problem import waiting_job
 from hpcsched.dispatching.rules.orders import (
     KEYS,
     ArrivalOrder,
+    ColumnKeyOrder,
     ExpectedWaitOrder,
-    KeyOrder,
     slowdown_order,
 )
 from hpcsched.simulation.replay_choices import Considered, halves, keys_of, set_key, unit_demands
@@ -32,7 +32,7 @@ def columns() -> JobColumns:
 def test_as_the_order_sorts(name: str) -> None:
     """Keys are compared column by column; ties keep the order of arrival."""
     order = ORDERS[name]
-    assert isinstance(order, KeyOrder)
+    assert isinstance(order, ColumnKeyOrder)
     batch = columns()
     keys = keys_of(order, batch, batch.run_time, SYSTEM)
     by_keys = [JOBS[k].job.job_id for k in np.lexsort(keys.T[::-1])]
@@ -47,7 +47,7 @@ def test_demands() -> None:
 
 def test_numbers_of_more_than_64_bits() -> None:
     """They are halved, and compare as before."""
-    order = KeyOrder(lambda job: job.demand)
+    order = ColumnKeyOrder(lambda job: job.demand)
     small, large = (halves(order, Considered(0, 1, 1 << bits)) for bits in (61, 100))
     assert small == [0, 1 << 61]
     assert large == [1 << 38, 0]
@@ -56,7 +56,7 @@ def test_numbers_of_more_than_64_bits() -> None:
 
 def test_expected_run_times() -> None:
     """Their keys are those of a run time of 1, also where the prediction comes later."""
-    order = KeyOrder(KEYS["spf"], (2, 1, 0))
+    order = ColumnKeyOrder(KEYS["spf"], (2, 1, 0))
     batch = columns()
     keys = keys_of(order, batch, batch.run_time, SYSTEM)
     # Demands are 3, 2, 4, 1 and 4; the last number is the submit time.

@@ -4,7 +4,7 @@ from itertools import count
 
 import pytest
 
-from hpcsched.dispatching.rules.orders import KEYS, ArrivalOrder, KeyOrder
+from hpcsched.dispatching.rules.orders import KEYS, ArrivalOrder, ColumnKeyOrder
 from hpcsched.errors import PluginError
 from hpcsched.testing import check_queue_order
 
@@ -64,7 +64,7 @@ class Forgets(Follows):
 
 
 @pytest.mark.parametrize(
-    "make", [ArrivalOrder, lambda: KeyOrder(KEYS["saf"]), Follows, lambda: Wrong("none")]
+    "make", [ArrivalOrder, lambda: ColumnKeyOrder(KEYS["saf"]), Follows, lambda: Wrong("none")]
 )
 def test_right(make) -> None:
     """Orders that return each job once pass; starts and ends are told."""

@@ -12,7 +12,7 @@ from comparisons.rlscheduler.paper import BACKFILLED, PRINTED
 from comparisons.rlscheduler.table import LOG, SCHEDULER, WINDOW
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.core_rules import list_rule
-from hpcsched.dispatching.rules.orders import KeyOrder
+from hpcsched.dispatching.rules.orders import ColumnKeyOrder
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.studies.study_files import read_experiment
 from rlscheduler import PAGE
@@ -131,7 +131,7 @@ def test_the_wait_of_the_paper(
         where = hpcsched.load_scenario(SCENARIO, window(folder, log, skip))
         jobs = hpcsched.read_workload(where).jobs
         submitted = {job.job_id: job.submit_time for job, _ in jobs}
-        dispatcher = list_rule(KeyOrder(key), "committed", FirstFit())
+        dispatcher = list_rule(ColumnKeyOrder(key), "committed", FirstFit())
         told = by_the_core(parts(system, dispatcher, **given), jobs, batch=len(jobs))
         number, start, end = np.array([left[:3] for left in told.jobs], dtype=np.int64).T
         response = end - np.array([submitted[one] for one in number.tolist()])

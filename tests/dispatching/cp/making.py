@@ -25,7 +25,7 @@ from hpcsched.dispatching.planning.selection import SelectionOptions
 from hpcsched.dispatching.rules.orders import (
     KEYS,
     ArrivalOrder,
-    KeyOrder,
+    ColumnKeyOrder,
     QueueOrder,
     slowdown_order,
 )
@@ -61,7 +61,7 @@ class Scripted:
 
 
 SOME = Budget(0.01)
-ARRIVAL_AND_SHORTEST: tuple[QueueOrder, ...] = (ArrivalOrder(), KeyOrder(KEYS["sjf"]))
+ARRIVAL_AND_SHORTEST: tuple[QueueOrder, ...] = (ArrivalOrder(), ColumnKeyOrder(KEYS["sjf"]))
 
 
 def cp_dispatcher(

@@ -17,7 +17,7 @@ from hpcsched.dispatching.hyper.hyper_dispatcher import (
 from hpcsched.dispatching.hyper.params import HyperParams
 from hpcsched.dispatching.objectives import WaitTime
 from hpcsched.dispatching.problem import Dispatcher, DispatchingProblem, JobEventObserver, Objective
-from hpcsched.dispatching.rules.orders import KEYS, KeyOrder
+from hpcsched.dispatching.rules.orders import KEYS, ColumnKeyOrder
 from hpcsched.prediction.predictor import OneSecond
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.simulation.rehearsal import Rehearsals
@@ -29,7 +29,7 @@ from hpcsched.workload.site_policies import NO_POLICIES, SitePolicies
 from tests.builders import ALLOCATORS, alike, easy_rule, replay, traced
 from tests.strategies import mixed_workloads, tries
 
-ORDERS: dict[str, tuple[Any, ...]] = {"easy": (), "sjf": (KeyOrder(KEYS["sjf"]),)}
+ORDERS: dict[str, tuple[Any, ...]] = {"easy": (), "sjf": (ColumnKeyOrder(KEYS["sjf"]),)}
 
 
 SERIAL = [

@@ -4,7 +4,7 @@ from hpcsched.dispatching.objectives import AF
 from hpcsched.dispatching.planning.model_building import select
 from hpcsched.dispatching.planning.plan_improver import orders_of
 from hpcsched.dispatching.planning.selection import SelectionOptions
-from hpcsched.dispatching.rules.orders import KEYS, ArrivalOrder, KeyOrder
+from hpcsched.dispatching.rules.orders import KEYS, ArrivalOrder, ColumnKeyOrder
 from hpcsched.testing import make_problem, make_system
 
 
@@ -28,6 +28,6 @@ def test_queue_orders_see_jobs_as_they_arrived() -> None:
         AF().planned_cost,
     )
     assert selection is not None
-    orders = orders_of(problem, selection, [ArrivalOrder(), KeyOrder(KEYS["sjf"])])
+    orders = orders_of(problem, selection, [ArrivalOrder(), ColumnKeyOrder(KEYS["sjf"])])
     ids = [[selection.jobs[i].job_id for i in order] for order in orders]
     assert ids == [[1, 2, 3], [2, 3, 1]]
