@@ -3,14 +3,18 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from comparisons.ahead.cells import AXES, Cells
+from comparisons.ahead.cells import AXES, METRICS, Cells
 from comparisons.ahead.tables import SETS, behind_table, cells_table, rows_of, summary_table
 from comparisons.command import Content, Drawing, Shown, carry_out, make_parser
 from comparisons.finished import Finished
+from comparisons.kept import join, keep
 
 PAGE = Path(__file__).parents[1] / "docs" / "ahead.md"
+KEPT = Path(__file__).with_name("ahead.csv")
+"""Outcomes that the page shows; `--write-docs` adds those of the folder."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -19,13 +23,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return carry_out(parser, arguments, _choose)
 
 
-def _choose(_: argparse.Namespace) -> Shown:
-    return Shown("ahead", AXES, PAGE, content_of)
+def _choose(options: argparse.Namespace) -> Shown:
+    return Shown("ahead", AXES, PAGE, partial(content_of, kept=KEPT, adding=options.write_docs))
 
 
-def content_of(finished: Finished, _: Drawing) -> Content:
-    """Return the summary, and tables of tuning and unseen logs: of stretches, and of whole logs."""
-    cells = Cells(finished)
+def content_of(finished: Finished, _: Drawing, *, kept: Path, adding: bool) -> Content:
+    """Return the summary, and tables of tuning and unseen logs: of stretches, and of whole logs.
+
+    They are of the kept outcomes too, to which those of the runs are added if it is asked for.
+    """
+    outcomes = join(kept, finished, list(METRICS.values()))
+    if adding:
+        keep(kept, outcomes)
+    cells = Cells(finished.axes, outcomes)
     content = [f"### In short\n\n{summary_table(cells)}"]
     for kind in SETS:
         content.append(f"### {kind.capitalize()} logs\n\n{cells_table(rows_of(cells, kind))}")

@@ -1,5 +1,6 @@
 """The tables of `hyper` and `order-search` beside rules: shares of the best rule, by hand."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +11,7 @@ from ahead import content_of
 from comparisons.ahead.cells import AXES, METRICS
 from comparisons.command import Drawing
 from comparisons.finished import Finished, LabelledRun
+from hpcsched.errors import InputError
 from tests.docs.pages import tables
 
 AXIS_LABELS = (
@@ -30,9 +32,8 @@ SLOWDOWNS = {
 """Mean bounded slowdowns with known run times. EASY is missing where it was not run."""
 
 
-@pytest.fixture(scope="module")
-def content() -> list[Any]:
-    """Return what is shown of these runs; other metrics of each are 100 times its slowdown."""
+def finished() -> Finished:
+    """Return these runs; other metrics of each are 100 times its slowdown."""
     runs = []
     for (stretch, seed), by_name in SLOWDOWNS.items():
         for name, slowdown in by_name.items():
@@ -41,8 +42,33 @@ def content() -> list[Any]:
             metrics["mean_bounded_slowdown"] = slowdown
             run: Any = SimpleNamespace(summary={"metrics": metrics})
             runs.append(LabelledRun(labels, run))
-    axes = dict(zip(AXES, AXIS_LABELS, strict=True))
-    return list(content_of(Finished(axes, runs, []), Drawing(Path(), {}, whole=True)))
+    return Finished(dict(zip(AXES, AXIS_LABELS, strict=True)), runs, [])
+
+
+@pytest.fixture(scope="module")
+def content() -> list[Any]:
+    """Return what is shown of the runs."""
+    drawing = Drawing(Path(), {}, whole=True)
+    return list(content_of(finished(), drawing, kept=Path("missing.csv"), adding=False))
+
+
+def test_kept_outcomes_and_runs_add_up(tmp_path: Path, content: list[Any]) -> None:
+    """Half of the runs are kept, then the other half: what is shown is that of all.
+
+    A run that does not come to what is kept of its cell is an error that names both.
+    """
+    kept, runs = tmp_path / "kept.csv", finished()
+    drawing = Drawing(Path(), {}, whole=True)
+    for half in (runs.runs[1::2], runs.runs[::2], ()):
+        shown = content_of(replace(runs, runs=half), drawing, kept=kept, adding=True)
+    assert shown == content
+    labels, run = runs.runs[0]
+    run.summary["metrics"]["p2sf"] += 0.01
+    with pytest.raises(InputError, match=r"1000 of KTH-SP2-first .* j1; its run has .* 1000\.01"):
+        content_of(replace(runs, runs=[LabelledRun(labels, run)]), drawing, kept=kept, adding=True)
+    kept.write_text(kept.read_text().replace("Gaia-first", "Gaia-last"))
+    with pytest.raises(InputError, match=r"Gaia-last .* is no cell"):
+        content_of(replace(runs, runs=()), drawing, kept=kept, adding=False)
 
 
 def test_a_log(content: list[Any]) -> None:

@@ -1,11 +1,11 @@
 """What a dispatcher comes to in a cell: a log, or stretches of it, a predictor and an objective."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from comparisons.finished import Finished
+from comparisons.kept import Outcome
 
 AXES = ("system", "predictor", "objective", "dispatcher", "trace.transforms[1].seed")
 """The axes of the experiment. Labels of the first are a log, a dash, and a stretch of it."""
@@ -52,26 +52,25 @@ class Cell:
 
 
 class Cells:
-    """The cells of the runs that are there.
+    """The cells of these outcomes, of an experiment that has these axes.
 
     A stretch with a seed counts when all rules were run on it.
     """
 
-    def __init__(self, finished: Finished) -> None:
-        self._rules = [name for name in finished.axes["dispatcher"] if name not in SEARCHES]
+    def __init__(self, axes: Mapping[str, Sequence[str]], outcomes: Iterable[Outcome]) -> None:
+        self._rules = [name for name in axes["dispatcher"] if name not in SEARCHES]
         stretches: dict[str, list[str]] = defaultdict(list)
-        for label in finished.axes["system"]:
+        for label in axes["system"]:
             stretches[label.rpartition("-")[0]].append(label)
         self.stretches: Mapping[str, Sequence[str]] = stretches
         """Labels of the stretches by log."""
         # Figures by dispatcher of each stretch, predictor and objective, by seed.
         self._figures: dict[tuple[str, str, str], dict[str, dict[str, float]]] = {}
-        for one in finished.runs:
-            stretch, predictor, objective, name, seed = (one.labels[axis] for axis in AXES)
+        for labels, figures in outcomes:
+            stretch, predictor, objective, name, seed = (labels[axis] for axis in AXES)
             for pursued in (objective,) if name in SEARCHES else METRICS:
                 by_seed = self._figures.setdefault((stretch, predictor, pursued), {})
-                figure = one.run.summary["metrics"][METRICS[pursued]]
-                by_seed.setdefault(seed, {})[name] = figure
+                by_seed.setdefault(seed, {})[name] = figures[METRICS[pursued]]
 
     def cell(self, stretches: Sequence[str], predictor: str, objective: str) -> Cell | None:
         """Return the cell of these stretches together; None without runs of all rules."""
