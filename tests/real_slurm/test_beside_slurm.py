@@ -1,8 +1,8 @@
-"""A real Slurm schedules 200 jobs by itself, and the replay of its replica decides the same.
+"""A real Slurm schedules jobs by itself, and the replay of its replica decides the same.
 
-`HPCSCHED_SLURM_SEEDS` is the number of workloads of each kind, none by default. With
-`HPCSCHED_SLURM_RESULTS`, a folder, the results are kept there, and workloads that have one are not
-run again.
+By default there is a workload of 40 jobs of each kind. `HPCSCHED_SLURM_SEEDS` is the number of
+workloads of 200 jobs to run instead. With `HPCSCHED_SLURM_RESULTS`, a folder, the results are kept
+there, and workloads that have one are not run again.
 """
 
 import json
@@ -29,9 +29,9 @@ from tests.real_slurm.beside import (
 )
 from tests.real_slurm.conftest import started
 
-EPISODES = 20
 JOBS = 10
-SEEDS = range(1, 1 + int(os.environ.get("HPCSCHED_SLURM_SEEDS", "0")))
+LARGE = int(os.environ.get("HPCSCHED_SLURM_SEEDS", "0"))
+SEEDS, EPISODES = (range(1, 1 + LARGE), 20) if LARGE else (range(1), 4)
 MODES = ("REQUEUE", "CANCEL", "SUSPEND")
 EXPIRE = 10
 """Seconds for which a job that was requeued waits at least."""
@@ -220,7 +220,7 @@ SITES = {
 @pytest.mark.parametrize("name", SITES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_replay_beside_slurm(name: str, seed: int, tmp_path: Path) -> None:
-    """Starts, victims and reasons are those of Slurm, in all but a tenth of the episodes."""
+    """Starts, victims and reasons are those of Slurm, in nearly all episodes."""
     if why := accounting.missing():
         pytest.skip(f"no accounting is started: {why}")
     result = kept(f"{name}-{seed}")
@@ -247,9 +247,9 @@ def test_replay_beside_slurm(name: str, seed: int, tmp_path: Path) -> None:
         told = {"jobs": jobs, "seen": found.seen, "different": found.different}
         result.write_text(json.dumps(told))
     assert len(jobs) >= 0.8 * EPISODES * JOBS
-    # An episode in ten may differ; see the page on Slurm's decisions.
+    # One, or an episode in ten, may differ; see the page on Slurm's decisions.
     unexplained = found.different.keys() - (requeued if is_late else set())
-    assert len(unexplained) <= 0.1 * EPISODES, found.different
+    assert len(unexplained) <= max(1, 0.1 * EPISODES), found.different
 
 
 PAIRS = {

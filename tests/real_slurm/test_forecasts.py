@@ -1,7 +1,8 @@
-"""Forecasts of the jobs that wait on a real Slurm, compared with their starts."""
+"""Forecasts of the jobs that wait on a real Slurm, and its own estimates, beside their starts."""
 
 import json
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from statistics import mean, median
 
@@ -28,6 +29,15 @@ def in_state(slurm: SlurmCluster, keys: list[str], state: str) -> int:
     return sum(jobs[int(key)]["job_state"] == state for key in keys)
 
 
+def estimates(slurm: SlurmCluster) -> dict[str, int]:
+    """Return when Slurm expects its waiting jobs to start, of those for which it does."""
+    printed = slurm.run("squeue", "--noheader", "--start", "--format=%i|%S")
+    rows = (line.split("|") for line in printed.splitlines())
+    return {
+        key: int(datetime.fromisoformat(start).timestamp()) for key, start in rows if start != "N/A"
+    }
+
+
 @pytest.mark.slow
 def test_forecasts_of_a_hundred_waiting_jobs(
     slurm: SlurmCluster, tmp_path: Path, record_property: Callable[[str, object], None]
@@ -36,6 +46,8 @@ def test_forecasts_of_a_hundred_waiting_jobs(
     history = submitted(slurm, BEFORE, 1)
     slurm.wait_until(lambda: in_state(slurm, history, "COMPLETED") == BEFORE, 300)
     keys = submitted(slurm, AFTER, 2)
+    # The backfill scheduler must have looked at all of them.
+    slurm.wait_until(lambda: len(estimates(slurm)) >= WAITING)
     scenario = write_scenario(slurm, tmp_path)
     printed = finish(
         live(
@@ -44,18 +56,21 @@ def test_forecasts_of_a_hundred_waiting_jobs(
         )
     )  # fmt: skip
     found = json.loads((tmp_path / "found.json").read_text())
+    expected = estimates(slurm)
     slurm.wait_until(lambda: in_state(slurm, keys, "COMPLETED") == AFTER, 600)
     jobs, forecasts = slurm.jobs(), found["jobs"]
     assert len(forecasts) >= WAITING, printed
     # Times of a forecast count from a midnight.
     first = forecasts[0]
     origin = jobs[int(first["job_id"])]["submit_time"] - first["submit_time"]
-    errors, inside, naive = [], {0.5: 0, 0.9: 0}, []
+    errors, inside, naive, both = [], {0.5: 0, 0.9: 0}, [], []
     waited = [jobs[int(key)]["start_time"] - jobs[int(key)]["submit_time"] for key in history]
     for one in forecasts:
         start = jobs[int(one["job_id"])]["start_time"] - origin
         low, lower, middle, upper, high = one["starts"]
         errors.append(abs(start - middle))
+        if (own := expected.get(one["job_id"])) is not None:
+            both.append((errors[-1], abs(start + origin - own)))
         # Slurm tells whole seconds, and begins a round every second or two.
         inside[0.5] += lower - 2 <= start <= upper + 2
         inside[0.9] += low - 2 <= start <= high + 2
@@ -66,6 +81,8 @@ def test_forecasts_of_a_hundred_waiting_jobs(
         "measured",
         f"Slurm {version}, {len(forecasts)} waiting jobs: median error {median(errors):g} s,"
         f" mean error {mean(errors):.1f} s (mean wait of the jobs before: {mean(naive):.1f} s);"
+        f" of {len(both)} that Slurm has an estimate of, {mean(one for one, _ in both):.1f} s, and"
+        f" its own {mean(one for _, one in both):.1f} s;"
         f" {100 * share[0.5]:.0f} % in the 50 % interval,"
         f" {100 * share[0.9]:.0f} % in the 90 % interval",
     )
