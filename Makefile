@@ -66,9 +66,9 @@ test-slurm: $(VENV)/installed-dev ## Tests on a real Slurm, also of SLURM=24.11 
 
 # Results are kept in build/, and workloads that have one are not run again.
 test-slurm-long: export PATH := $(PATH):/usr/sbin
-test-slurm-long: $(VENV)/installed-dev ## Eight workloads beside a real Slurm, also of SLURM=26.05
+test-slurm-long: $(VENV)/installed-dev ## Eight workloads beside a real Slurm and an hour of forecasts, also of SLURM=26.05
 	HPCSCHED_SLURM_SEEDS=8 HPCSCHED_SLURM_RESULTS=$(CURDIR)/build/beside-slurm-$(or $(SLURM),22.05) \
-	  $(ON_SLURM) -n 2 tests/real_slurm/test_beside_slurm.py
+	  $(ON_SLURM) -n 2 -m "" tests/real_slurm/test_beside_slurm.py tests/real_slurm/test_published.py
 
 lint: $(VENV)/installed-dev ## Style, types, storeys, unused code, and undeclared dependencies
 	$(BIN)/ruff check .
