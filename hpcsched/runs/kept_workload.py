@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from copy import deepcopy
+from typing import NamedTuple
 
 from hpcsched.paths import FileState, file_state
 from hpcsched.plugin_faults import HOME
@@ -54,8 +55,16 @@ class KeptSource:
         return records_of(self.job_columns(RequestNumbers()))
 
 
-_kept: dict[str, tuple[list[FileState], KeptSource | None]] = {}
-"""State of the files, and the workload if it is short enough, by its key: of the last one alone."""
+class _Kept(NamedTuple):
+    """The seed that jobs depend on, if any; the state of their files; the jobs if they are few."""
+
+    seed: int | None
+    files: list[FileState]
+    source: KeptSource | None
+
+
+_kept: dict[str, _Kept] = {}
+"""The last workload, by its key."""
 
 
 def keep_workload(scenario: Scenario) -> None:
@@ -68,14 +77,22 @@ def keep_workload(scenario: Scenario) -> None:
     if set(assembly.distributions(scenario.trace)) != {HOME} or not assembly.source.files:
         return
     key, files = workload_key(scenario), [file_state(path) for path in assembly.source.files]
-    if key not in _kept or _kept[key][0] != files:
+    last = _last(scenario)
+    if last is None or last.files != files:
         _kept.clear()  # first, so that two workloads are never held
         try:
-            _kept[key] = files, KeptSource(assembly.source)
+            source = KeptSource(assembly.source)
         except OverflowError:
-            _kept[key] = files, None
+            source = None
+        _kept[key] = _Kept(scenario.seed if assembly.seed_read else None, files, source)
 
 
 def kept_source(scenario: Scenario) -> KeptSource | None:
     """Return the jobs of a scenario if they are those that were read last."""
-    return _kept.get(workload_key(scenario), ([], None))[1]
+    last = _last(scenario)
+    return None if last is None else last.source
+
+
+def _last(scenario: Scenario) -> _Kept | None:
+    last = _kept.get(workload_key(scenario))
+    return last if last is not None and last.seed in (None, scenario.seed) else None

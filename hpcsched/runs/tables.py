@@ -62,6 +62,19 @@ class ParquetTable:
             self._kept |= {column: _values(part, column) for column in lacking}
         yield tuple(self._kept[column] for column in columns)
 
+    def keep(self, *columns: str) -> None:
+        """Read columns, with all of their fields, at once if there is one row group.
+
+        Metrics ask for a few at a time; most of the time for a short run would be the opening.
+        """
+        if self._metadata.num_row_groups == 1:
+            fields: list[str] = []
+            for column in columns:
+                kind = self.schema.field(column).type
+                struct = isinstance(kind, pa.StructType)
+                fields += [f"{column}.{field.name}" for field in kind] if struct else [column]
+            next(self.batches(*fields))
+
     def read(self, *columns: str) -> pa.Table:
         """Return whole columns as an Arrow table."""
         for column in columns:
@@ -141,6 +154,10 @@ class ArrowTable:
         yield tuple(_values(self.table, column) for column in columns)
 
 
+_TIMES = ("submit_time", "start_time", "end_time", "run_time")
+_AMOUNTS = ("waiting_amounts", "free_amounts", "lost_amounts")
+
+
 class RunRecords:
     """Records of a run that has ended, for its summary.
 
@@ -160,6 +177,8 @@ class RunRecords:
         self.jobs = ParquetTable(folder / JOBS, ran_only=True)
         self.rounds = ParquetTable(folder / ROUNDS)
         self.left = ParquetTable(folder / JOBS)
+        self.jobs.keep(*_TIMES, "demand", "units", "unit_request")
+        self.rounds.keep("now", "latency", *_AMOUNTS, "decision_time", "fallback")
         left = self.left.read("state", "rejected_by")
         self.states, self.rejected_by = _counts(left["state"]), _counts(left["rejected_by"])
         self.statuses: Counter[str] = Counter()

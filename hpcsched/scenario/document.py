@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -147,13 +146,7 @@ def read_text(path: Path, most: int = MOST_YAML) -> str:
 
 def read_document(path: Path) -> Document:
     """Return the content of a YAML file; raises InputError if `read_text` does."""
-    return _last_parsed(read_text(path), str(path)).copy()
-
-
-@lru_cache(maxsize=1)
-def _last_parsed(text: str, file: str) -> Document:
-    # Much of a short run would be the reading of its scenario, to keep its jobs and to replay them.
-    return parse_document(text, file)
+    return parse_document(read_text(path), str(path))
 
 
 def parse_document(text: str, file: str = "") -> Document:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +36,15 @@ def with_value(text: str, key: str, value: Any) -> str:
 
 
 _DECIDES = {"dispatcher", "objective", "predictor", "correction"}
-_WITHOUT = _DECIDES | {"name", "description", "metrics", "observers"}
-"""Keys of a scenario that its jobs do not depend on."""
+_WITHOUT = _DECIDES | {"name", "description", "seed", "metrics", "observers"}
+"""Keys of a scenario that its jobs do not depend on, and the seed."""
 
 
 def workload_key(scenario: Scenario) -> str:
-    """Return a text that is equal for scenarios with the same jobs, as long as files stay."""
+    """Return a text that is equal for scenarios with the same jobs, as long as files stay.
+
+    Jobs may depend on the seed as well.
+    """
     return scenario.model_dump_json(exclude=_WITHOUT)
 
 
@@ -69,24 +73,37 @@ def _written(values: Any, dumper: Any) -> str:
     )
 
 
+_BLOCK = re.compile(r"^\w.*\n(?:[ -].*\n)*", re.MULTILINE)
+"""A top-level key of a resolved scenario, with the lines of its value."""
+
+
 def read_resolved_values(path: Path) -> Mapping[str, Any]:
-    """Return the plain values of a resolved scenario, without validation.
+    """Return the plain values of a resolved scenario, without validation; do not change them.
 
     Reports read runs whose plugins need not be installed.
 
     Raises InputError if the file is damaged.
     """
     try:
-        # The C loader, where it is there, is far faster, which counts for experiments of many runs.
-        # `StrictDumper` writes what YAML 1.1 and 1.2 read alike.
         text = path.read_text(encoding="utf-8")
-        content = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        blocks = _BLOCK.findall(text)
+        # Cells of an experiment share most blocks. Other writers may not begin lines like that.
+        parts = [_parsed(block) for block in blocks] if "".join(blocks) == text else [_load(text)]
     except (OSError, ValueError, yaml.YAMLError) as error:
         message = f"it is damaged: {' '.join(str(error).split())}"
         raise file_error("damaged-file", path, message) from error
-    if not isinstance(content, dict):
+    if not all(isinstance(part, dict) for part in parts):
         raise file_error("damaged-file", path, "it is damaged: it holds no mapping")
-    return content
+    return {key: value for part in parts for key, value in part.items()}
+
+
+def _load(text: str) -> Any:
+    # The C loader, where it is there, is far faster, which counts for experiments of many runs.
+    # `StrictDumper` writes what YAML 1.1 and 1.2 read alike.
+    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
+_parsed = lru_cache(maxsize=1000)(_load)
 
 
 def read_system(path: Path) -> System:

@@ -1,4 +1,4 @@
-"""Program that runs one cell: SCENARIO OUT [KEY.PATH=VALUE...].
+"""Program that runs one cell, a resolved scenario: SCENARIO OUT [KEY.PATH=VALUE...].
 
 Standard input is a pipe that nothing is written to. It ends with the program that started this one,
 and then this one stops too, so that no run goes on unattended.
@@ -18,6 +18,7 @@ from hpcsched.errors import HpcschedError
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.kept_workload import kept_source
 from hpcsched.runs.runner import replay_into_folder
+from hpcsched.scenario.resolved import read_resolved_values
 
 _WATCHER = "end of standard input"
 
@@ -32,7 +33,9 @@ def main(arguments: Sequence[str]) -> int:
     if all(thread.name != _WATCHER for thread in threading.enumerate()):
         threading.Thread(target=_stop_with_starter, name=_WATCHER, daemon=True).start()
     try:
-        _replay(hpcsched.load_scenario(scenario, overrides), Path(out))
+        # Not as a file of a user: nobody needs the places of its keys, which take time to find.
+        values = read_resolved_values(Path(scenario))
+        _replay(hpcsched.load_scenario(values, overrides), Path(out))
     except KeyboardInterrupt:
         return 130
     except HpcschedError as error:

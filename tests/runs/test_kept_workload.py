@@ -85,6 +85,9 @@ def test_which_scenarios_share_jobs(tmp_path: Path) -> None:
     keep_workload(scenario(tmp_path, 20, seed=1))
     assert len(kept_workload._kept) == 1
     assert kept_source(given) is None
+    log = {"source": "swf", "path": str(tmp_path / "log.swf"), "malformed": "skip"}
+    keep_workload(scenario(tmp_path, 20, trace=log))  # nothing in it is random
+    assert kept_source(scenario(tmp_path, 20, trace=log, seed=1)) is not None
 
 
 def test_a_log_that_changed_is_read_again(tmp_path: Path) -> None:

@@ -134,6 +134,12 @@ def test_the_system_of_a_resolved_scenario(tmp_path: Path) -> None:
     assert read_resolved_values(path)["dispatcher"] == "of-nobody"
 
 
+def test_values_of_other_writers(tmp_path: Path) -> None:
+    """A file in which keys do not begin lines is read as a whole."""
+    for text in ("{a: {b: 1},\nc: [2]}", "# of old\na: {b: 1}\nc:\n- 2\n", "a:\n  b: 1\n\nc: [2]"):
+        assert read_resolved_values(write(tmp_path, text)) == {"a": {"b": 1}, "c": [2]}
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [

@@ -139,16 +139,17 @@ def compare_runs(
     warnings = [*_warnings(runs, names, run_base)]
 
     def row(metric: str, about: Mapping[str, Any], key: str | None) -> Row:
-        values: Values = ()
+        found: list[float | None] = []
         for run, name in zip(runs, names, strict=True):
             if log is not None and name in log.same_jobs:
-                values += (log.same_jobs[name].get(key),)
+                found.append(log.same_jobs[name].get(key))
             elif key is None:
-                values += (run.summary["objective"].get("value"),)
+                found.append(run.summary["objective"].get("value"))
             else:
-                values += (run.summary["metrics"].get(key),)
+                found.append(run.summary["metrics"].get(key))
         if log is not None:
-            values += (log.figures.get(key),)
+            found.append(log.figures.get(key))
+        values = tuple(found)
         percent = tuple(percent_of(value, values[base]) for value in values)
         unit, population = about.get("unit", ""), about.get("population", "")
         return Row(metric, unit, parameters_text(about), population, values, percent)

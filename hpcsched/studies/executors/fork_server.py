@@ -28,6 +28,7 @@ from hpcsched.plugin_faults import FAULTS, HOME
 from hpcsched.runs.kept_workload import keep_workload
 from hpcsched.runs.manifest import read_manifest
 from hpcsched.scenario import load_scenario
+from hpcsched.scenario.resolved import read_resolved_values
 
 MOST = 50
 """Largest number of tasks of one process, so that what they leave in memory stays little."""
@@ -100,7 +101,7 @@ def main() -> None:
 def _keep(scenario: str) -> None:
     # The process of the task tells what is wrong with its scenario, and warns of it.
     with suppress(*FAULTS), catch_warnings():
-        keep_workload(load_scenario(scenario))
+        keep_workload(load_scenario(read_resolved_values(Path(scenario))))
 
 
 def _work(lines: TextIO, answers: TextIO, loaded: IO[str]) -> NoReturn:
