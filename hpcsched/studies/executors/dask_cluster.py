@@ -1,15 +1,18 @@
 """Executor `dask`: tasks run by the workers of a Dask cluster, which share the files."""
 
+import re
 import socket
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from math import ceil
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from distributed import Client, Future, LocalCluster, get_worker, wait
+import dask
+from distributed import Adaptive, Client, Future, LocalCluster, get_worker, wait
 from distributed.client import FuturesCancelledError
 
 from hpcsched.errors import Finding, InputError, PluginError
@@ -27,6 +30,9 @@ RUNNING = ("executing", "long-running")
 
 TRIES = 3
 """Number of submissions of a task that is lost on the way."""
+
+PER_THREAD = 1.5
+"""Number of tasks at a time for each thread: the next one is there when one ends."""
 
 INTERVAL = 1.0
 """Real seconds between two looks at the number of workers."""
@@ -75,7 +81,9 @@ class DaskExecutor:
             except OSError as error:
                 message = f"no scheduler answers at {self._params.address}: {error}"
                 raise InputError(Finding("no-scheduler", message)) from error
-            yield from _results(client, tasks, limit, started)
+            queue = self._params.jobqueue
+            threads = 1 if queue is None else queue.jobs * queue.cores
+            yield from _results(client, tasks, limit, started, threads)
 
     def _cluster(self, stack: ExitStack, limit: int | None) -> Any:
         params = self._params
@@ -83,7 +91,7 @@ class DaskExecutor:
             return params.address
         if params.jobqueue is not None:
             cluster = stack.enter_context(make_jobqueue(params.jobqueue))
-            cluster.scale(jobs=params.jobqueue.jobs)
+            adapt(cluster, params.jobqueue)
             return cluster
         assert params.workers is not None
         return stack.enter_context(
@@ -100,8 +108,12 @@ def make_jobqueue(params: JobQueue) -> Any:
     """Return a dask-jobqueue cluster without workers yet."""
     import dask_jobqueue  # noqa: PLC0415 (not needed for other clusters)
 
-    # One worker process for each core, and a dashboard on any port that is free.
-    own = {"processes": params.cores, "scheduler_options": {"dashboard_address": ":0"}}
+    # Threads only wait for programs, so one worker process a job is enough.
+    own = {
+        "processes": 1,
+        "scheduler_options": {"dashboard_address": ":0"},  # any port that is free
+        "worker_extra_args": _lifetime(params),
+    }
     try:
         cluster = getattr(dask_jobqueue, f"{params.cluster.upper()}Cluster")
         return cluster(cores=params.cores, **{**own, **params.options})
@@ -109,20 +121,63 @@ def make_jobqueue(params: JobQueue) -> Any:
         raise PluginError(f"executor dask: dask-jobqueue refuses 'jobqueue': {error}") from error
 
 
+def _lifetime(params: JobQueue) -> list[str]:
+    """Return the options of workers that end by themselves before their batch job is killed."""
+    limit = params.options.get("walltime", dask.config.get(f"jobqueue.{params.cluster}.walltime"))
+    # LSF knows no seconds.
+    text = f"{limit}{':00' * (params.cluster == 'lsf')}"
+    match = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)", text)
+    if match is None:
+        return []
+    days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
+    most = ((24 * days + hours) * 60 + minutes) * 60 + seconds
+    # Not all at the same time: jobs that take their place need not wait for each other.
+    return ["--lifetime", f"{0.9 * most:.0f}s", "--lifetime-stagger", f"{0.06 * most:.0f}s"]
+
+
+def adapt(cluster: Any, params: JobQueue) -> None:
+    """Let a cluster have as many jobs as there are tasks for, and new ones for those that end."""
+
+    class Scaling(Adaptive):
+        """Number of workers, one for each job."""
+
+        async def safe_target(self) -> int:
+            """Return the number within the limits, some more than have begun."""
+            return min(await super().safe_target(), len(self.observed) + params.most_queued)
+
+    cluster.adapt(
+        Adaptive=Scaling,
+        minimum=params.least_jobs,
+        maximum=params.jobs,
+        target_duration="1s",  # a cell takes about as long to start
+    )
+
+
 def _results(
-    client: Client, tasks: Sequence[Task], limit: int | None, started: Callable[[Task], None]
+    client: Client,
+    tasks: Sequence[Task],
+    limit: int | None,
+    started: Callable[[Task], None],
+    threads: int,
 ) -> Iterator[Ended]:
-    """Yield the results of tasks; those that are lost with their worker are submitted again."""
+    """Yield the results of tasks; those that are lost with their worker are submitted again.
+
+    Parameters
+    ----------
+    threads
+        Least number of threads to keep tasks for: there are more jobs only if tasks wait.
+    """
     waiting = deque((task, 1) for task in tasks)
     pending: dict[Future[Any], tuple[Task, int]] = {}
     try:
         while waiting or pending:
             # Looked at each time: workers of a batch system come and go while tasks run.
-            room = limit or max(1, sum(client.nthreads().values()))
-            while waiting and len(pending) < room:
+            room = ceil(PER_THREAD * max(threads, sum(client.nthreads().values())))
+            while waiting and len(pending) < min(room, limit or room):
                 task, tries = waiting.popleft()
-                # Dask answers a key that it knows with its earlier result.
-                future = client.submit(run_here, task, key=f"{task.name}-{uuid4().hex}")
+                # Dask answers a key that it knows with its earlier result. By what is before the
+                # hyphen it learns how long tasks take.
+                future = client.submit(run_here, task, key=f"cell-{uuid4().hex}")
                 pending[future] = task, tries
                 started(task)
             try:

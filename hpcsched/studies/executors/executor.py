@@ -325,12 +325,22 @@ class JobQueue(Params):
     cluster: Literal["slurm", "pbs", "sge", "lsf", "oar"]
     """The batch system, as dask-jobqueue knows it."""
     jobs: int = Field(default=1, ge=1)
-    """Number of batch jobs to submit."""
+    """Largest number of batch jobs at a time; one that ends is replaced while cells wait."""
+    least_jobs: int = Field(default=0, ge=0)
+    """Smallest number of batch jobs, also when there are cells for fewer."""
+    most_queued: int = Field(default=10, ge=1)
+    """Largest number of batch jobs that wait in the queue of the batch system."""
     cores: int = Field(default=1, ge=1)
-    """Cores of each job, with one worker process each."""
+    """Cores of each job, for one cell each."""
     options: dict[str, Any] = Field(default_factory=dict)
     """Other arguments of dask-jobqueue's class, such as memory: 16GiB, walltime: '02:00:00', queue
     or account."""
+
+    @model_validator(mode="after")
+    def _check_jobs(self) -> Self:
+        if self.least_jobs > self.jobs:
+            raise ValueError(f"expected least_jobs up to jobs, found {self.least_jobs}")
+        return self
 
 
 class DaskParams(Params):

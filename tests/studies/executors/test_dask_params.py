@@ -12,6 +12,12 @@ def test_exactly_one_kind_of_cluster() -> None:
             DaskParams(**parameters)
 
 
+def test_limits_of_batch_jobs() -> None:
+    """There cannot be more at least than at most."""
+    with pytest.raises(ValueError, match="expected least_jobs up to jobs, found 3"):
+        JobQueue(cluster="slurm", jobs=2, least_jobs=3)
+
+
 def test_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """dask-jobqueue is asked for only where a batch system is."""
     monkeypatch.setattr(
