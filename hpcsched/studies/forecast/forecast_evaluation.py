@@ -1,6 +1,6 @@
 """Evaluation of forecasts on a trace: at submission, and an hour before the start."""
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -18,29 +18,6 @@ from hpcsched.studies.forecast.forecasting import (
 )
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job_batches import JobColumns
-
-FEWEST = 50
-"""Number of ranks below which levels are not changed."""
-REMEMBERED = 400
-"""Number of ranks that are remembered."""
-
-
-class Calibration:
-    """Ranks of start times among the samples of their forecasts."""
-
-    def __init__(self) -> None:
-        self._ranks: deque[float] = deque(maxlen=REMEMBERED)
-
-    def add(self, rank: float) -> None:
-        """Note the rank of a start time that has become known, from 0 to 1."""
-        self._ranks.append(rank)
-
-    def level(self, share: float) -> float:
-        """Return the level at which to take the quantile of a share."""
-        if len(self._ranks) < FEWEST:
-            return share
-        return float(np.quantile(np.array(self._ranks), share))
-
 
 RECENT = 20
 """Number of similar jobs whose waits are averaged."""
@@ -207,10 +184,7 @@ def _outcomes(
     Times are in seconds from the instant.
     """
     past, similar = prepared.past(), SimilarWaits(prepared.columns, starts)
-    calibrations = {when: Calibration() for when in (AT_SUBMISSION, HOUR_BEFORE)}
-    # Ranks by the time at which they become known.
-    pending: list[tuple[int, str, float]] = []
-    found: dict[str, list[list[float]]] = {when: [] for when in calibrations}
+    found: dict[str, list[list[float]]] = {when: [] for when in (AT_SUBMISSION, HOUR_BEFORE)}
     forecasts = branches(prepared.parts, prepared.columns, sorted(instants))
     for number, (submitted, branch, left) in enumerate(forecasts):
 
@@ -218,9 +192,6 @@ def _outcomes(
             ended(before + futures, len(instants) * samples)
 
         past.run_times.ended(left.tolist())
-        for known in sorted(one for one in pending if one[0] <= branch.now):
-            calibrations[known[1]].add(known[2])
-        pending = [one for one in pending if one[0] > branch.now]
         wanted = np.array(sorted({job for job, _ in instants[submitted]}))
         forecast = forecast_starts(branch, past, wanted, samples=samples, seed=seed, ended=count)
         for job, when in instants[submitted]:
@@ -229,11 +200,9 @@ def _outcomes(
             waited = branch.now - int(prepared.columns.submit_time[job])
             score = crps(forecast.samples[:, place], start)
             planned = planned_start(branch, job) - branch.now
-            levels = map(calibrations[when].level, _SHARES)
-            told = [int(forecast.quantile(level)[place]) - forecast.now for level in levels]
+            told = [int(forecast.quantile(level)[place]) - forecast.now for level in _SHARES]
             others = [score, planned, max(wait - waited, 0.0)]
             found[when].append([start - branch.now, *others, *told])
-            pending.append((start, when, forecast.rank(place, start)))
     return found
 
 

@@ -1,6 +1,7 @@
 """Forecasts of start times at an instant: many futures, each replayed with the same dispatcher."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -34,14 +35,15 @@ from hpcsched.workload.job_batches import (
 )
 from hpcsched.workload.trace_calendar import NO_DATES, Calendar, calendar_of
 
-OWN = 40
-"""Number of recent jobs that are remembered of each user, and of each requested time of a user."""
-OTHERS = 400
-"""Number of recent jobs that are remembered of all users together."""
-FEWEST = 8
-"""Number of jobs from which on a source is sufficient by itself."""
+OWN, OTHERS = 40, 400
+"""Numbers of recent jobs that are remembered: of each user and requested time, and of all users."""
+NOVELTY = 16.0
+"""Number of jobs whose run times weigh as much as those of the next wider source."""
 ALIKE = 0.8
-"""Probability that a job's rank is the one that its user's jobs share. Chosen on KTH-SP2."""
+"""Probability that a job's rank is the one that its user's jobs share."""
+COMMON = 0.3
+"""Probability that a user's rank is the one that such users share. As `NOVELTY` and the number of
+lags, it was chosen on KTH-SP2 and CTC-SP2, `ALIKE` on KTH-SP2."""
 NOBODY = -1
 """User of jobs without one."""
 
@@ -53,17 +55,28 @@ def users_of(columns: JobColumns) -> IntArray:
 
 
 class RunTimeHistory:
-    """Shares of the requested time that recent jobs took, by user."""
+    """Shares of the requested time that recent jobs took, by user.
+
+    Notes
+    -----
+    A job takes what one of the n recent jobs of its user with its requested time took, with
+    probability n / (n + `NOVELTY`). Else it takes what one of the user's jobs took, with such a
+    probability of their number, else what anybody's job took: the urn of Blackwell and MacQueen
+    (1973), with the wider source as its base.
+    """
 
     def __init__(self, columns: JobColumns) -> None:
-        self._users = users_of(columns)
-        self._requested = np.maximum(columns.requested_time, 1)
-        self._shares: FloatColumn = columns.run_time / self._requested
-        self._ended = np.empty(0, dtype=np.int64)
+        users, requested = users_of(columns), np.maximum(columns.requested_time, 1)
+        self._jobs = list(zip(users.tolist(), requested.tolist(), strict=True))
+        self._shares: list[float] = (columns.run_time / requested).tolist()
+        self._recent: dict[tuple[int, ...], deque[float]] = {}
 
-    def ended(self, sequence: Sequence[int]) -> None:
+    def ended(self, sequence: Iterable[int]) -> None:
         """Note jobs that have ended, in order, by their places among all jobs."""
-        self._ended = np.append(self._ended, np.array(sequence, dtype=np.int64))
+        for place in sequence:
+            for source in _sources(*self._jobs[place]):
+                most = OWN if source else OTHERS
+                self._recent.setdefault(source, deque(maxlen=most)).append(self._shares[place])
 
     def run_times(
         self,
@@ -88,40 +101,52 @@ class RunTimeHistory:
         """
         found = np.empty((samples, len(present)), dtype=np.int64)
         ranks = _ranks([user for user, _ in present], samples, draw)
-        for number, ((user, requested), ran) in enumerate(zip(present, elapsed, strict=True)):
-            shares = self._candidates(user, requested, ran / requested)
+        known = {job: self._distribution(*job) for job in set(present)}
+        for number, (job, ran) in enumerate(zip(present, elapsed, strict=True)):
+            requested = job[1]
+            shares, weights = known[job]
+            least = ran / requested
+            if ran:
+                beyond = int(np.searchsorted(shares, least, side="right"))
+                shares, weights = shares[beyond:], weights[beyond:]
             if len(shares):
-                drawn = shares[(ranks[:, number] * len(shares)).astype(np.int64)]
+                reached = np.cumsum(weights)
+                drawn = shares[np.searchsorted(reached[:-1], ranks[:, number] * reached[-1])]
             else:
                 # Nobody's job ran for so long: any remaining time is as likely.
-                drawn = ran / requested + (1 - ran / requested) * ranks[:, number]
+                drawn = least + (1 - least) * ranks[:, number]
             found[:, number] = np.maximum(np.rint(drawn * requested), ran + 1)
         return found
 
-    def _candidates(self, user: int, requested: int, beyond: float) -> FloatColumn:
-        """Return shares from the closest sources, until there are enough that are beyond a share.
+    def _distribution(self, user: int, requested: int) -> tuple[FloatColumn, FloatColumn]:
+        """Return what a job may take, as ascending shares, and the weight of each."""
+        shares, weights, left = [], [], 1.0
+        for source in _sources(user, requested):
+            recent = self._recent.get(source, ())
+            own = left * len(recent) / (len(recent) + NOVELTY) if source else left
+            shares += recent
+            weights += [own / len(recent)] * len(recent) if recent else []
+            left -= own
+        order = np.argsort(shares, kind="stable")
+        return np.array(shares)[order], np.array(weights)[order]
 
-        Other requested times count as shares of them.
-        """
-        own = self._ended[self._users[self._ended] == user]
-        alike = own[self._requested[own] == requested]
-        found: FloatColumn = np.empty(0)
-        for places in (alike[-OWN:], own[-OWN:], self._ended[-OTHERS:]):
-            found = self._shares[places]
-            found = found[found > beyond]
-            if len(found) >= FEWEST:
-                break
-        return np.sort(found)
+
+def _sources(user: int, requested: int) -> tuple[tuple[int, ...], ...]:
+    """Return the keys of those whose run times tell of a job's, the closest first."""
+    return (user, requested), (user,), ()
 
 
 def _ranks(users: Sequence[int], samples: int, draw: np.random.Generator) -> FloatColumn:
     """Return the ranks of run times in their distributions, `[S, J]`, from 0 to below 1.
 
     With probability `ALIKE` a job has the rank that its user's jobs share in a sample: jobs of a
-    user run the same program, and intervals would be too narrow if they were independent.
+    user run the same program, and intervals would be too narrow if they were independent. Of these
+    ranks some are common to users, who may have the same deadline, or the same slow disks.
     """
     known, of_user = np.unique(np.array(users, dtype=np.int64), return_inverse=True)
-    shared = draw.random((samples, len(known)))[:, of_user]
+    shared = draw.random((samples, len(known)))
+    common = draw.random((samples, 1))
+    shared = np.where(draw.random(shared.shape) < COMMON, common, shared)[:, of_user]
     own = draw.random((samples, len(users)))
     return np.where(draw.random(own.shape) < ALIKE, shared, own)
 
@@ -130,6 +155,8 @@ DAY = 86_400
 WEEK = 7 * DAY
 MOST_WEEKS = 8
 """Number of weeks from which samples are taken."""
+MOST_LAGS = 8
+"""Number of times by which the past is moved."""
 HORIZON = MOST_WEEKS * WEEK
 """Time for which later jobs are sampled; jobs that wait longer find an emptying system."""
 AT_FIRST, AT_MOST = 8, 256
@@ -149,14 +176,17 @@ class ArrivalHistory:
         self._first_number = int(columns.job_id.max(initial=0)) + 2
 
     def lags(self, submitted: int, now: int) -> IntArray:
-        """Return the times by which the past can be moved at an instant, in seconds."""
+        """Return the times by which the past is moved at an instant, in seconds.
+
+        They are whole weeks, then further days, since two weeks alone are too alike; the latest
+        ones first. On the first day it is the whole past.
+        """
         if not submitted:
             return np.empty(0, dtype=np.int64)
         known = now - int(self._columns.submit_time[0])
-        for unit in (WEEK, DAY):
-            if known >= unit:
-                return unit * np.arange(1, min(known // unit, MOST_WEEKS) + 1)
-        return np.array([max(known, 1)])
+        days = np.arange(1, min(known // DAY, 7 * MOST_WEEKS) + 1)
+        found: IntArray = DAY * days[np.argsort(days % 7 > 0, kind="stable")][:MOST_LAGS]
+        return found if len(found) else np.array([max(known, 1)])
 
     def later(self, submitted: int, now: int, lag: int | None) -> Iterator[JobColumns]:
         """Yield jobs after an instant, as they were submitted `lag` seconds before, repeatedly.
@@ -217,12 +247,6 @@ class StartForecast(NamedTuple):
     now: int
     sequence: IntArray
     samples: IntArray
-
-    def rank(self, job: int, start_time: int) -> float:
-        """Return the share of a job's samples before a start time; half of the equal ones count."""
-        own = self.samples[:, job]
-        before, equal = (own < start_time).sum(), (own == start_time).sum()
-        return float(before + 0.5 * equal) / len(own)
 
     def quantile(self, share: float) -> IntArray:
         """Return the times that a share of the samples do not exceed, by nearest rank, `[W]`."""

@@ -8,9 +8,7 @@ from hpcsched.scenario import load_scenario
 from hpcsched.simulation.replay_branches import branches
 from hpcsched.studies.forecast.forecast_evaluation import (
     AT_SUBMISSION,
-    FEWEST,
     HOUR_BEFORE,
-    Calibration,
     SimilarWaits,
     crps,
     evaluate,
@@ -58,23 +56,6 @@ def test_nobody_waits() -> None:
     prepared = prepare(load_scenario("scenarios/small-easy.yaml", ["trace.jobs=3"]))
     with pytest.raises(InputError, match="no job waits in this scenario"):
         evaluate(prepared)
-
-
-def test_few_ranks_change_nothing() -> None:
-    """A quantile is then taken at its own level."""
-    calibration = Calibration()
-    for _ in range(FEWEST - 1):
-        calibration.add(0.9)
-    assert calibration.level(0.5) == 0.5
-
-
-def test_starts_that_were_later_than_told() -> None:
-    """Ranks from 0.5 to 1 alone: half of the starts were before the quantile 0.75."""
-    calibration = Calibration()
-    for k in range(FEWEST + 1):
-        calibration.add(0.5 + 0.5 * k / FEWEST)
-    assert calibration.level(0.5) == pytest.approx(0.75)
-    assert calibration.level(0.9) == pytest.approx(0.95)
 
 
 def test_the_plan_by_requested_times() -> None:

@@ -7,7 +7,6 @@ from hpcsched.errors import InputError
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.replay_branches import branches
 from hpcsched.studies.forecast.forecasting import (
-    FEWEST,
     ArrivalHistory,
     Past,
     PreparedReplay,
@@ -98,22 +97,16 @@ def test_quantiles_by_hand() -> None:
     ]  # fmt: skip
 
 
-def test_ranks_by_hand() -> None:
-    """One of four samples is before 20 s, and half of the two equal ones count: 0.5."""
-    found = StartForecast(0, np.array([7]), STARTS)
-    assert [found.rank(0, start) for start in (5, 20, 30, 50)] == [0, 0.5, 0.75, 1]
-
-
 def test_the_end_of_a_running_job() -> None:
     """User 1's jobs took 10 or 50 of 100 s; one runs since 20 s, so that it takes 50 s.
 
     The job that waits for its core starts at its end, in all futures.
     """
-    rows = [(0, 1, 100, 10 if k % 2 else 50, 1) for k in range(2 * FEWEST)]
+    rows = [(0, 1, 100, 10 if k % 2 else 50, 1) for k in range(16)]
     rows += [(1000, 1, 100, 30, 1), (1020, 16, 100, 5, 1)]
     columns = jobs_of(rows)
     ((_, branch, ended),) = branches(
-        parts(one_type(2 * FEWEST), easy()), columns, [len(rows)]
+        parts(one_type(16), easy()), columns, [len(rows)]
     )  # fmt: skip
     past = Past(RunTimeHistory(columns), ArrivalHistory(columns))
     past.run_times.ended(ended.tolist())
