@@ -14,6 +14,7 @@ from hpcsched.runs.files import read_model
 
 FORMAT = 1
 """Version of the file; readers refuse any other."""
+MINUTE = 60
 
 
 class WaitingJobForecast(BaseModel):
@@ -29,6 +30,9 @@ class WaitingJobForecast(BaseModel):
         In seconds.
     starts
         Start time at each quantile.
+    gain
+        How much sooner it starts with half of its time limit, in seconds; 0 where it would not, or
+        starts soon as it is.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -41,6 +45,7 @@ class WaitingJobForecast(BaseModel):
     units: int
     requested_time: int
     starts: tuple[int, ...]
+    gain: int = 0
 
     @property
     def middle(self) -> int:
@@ -110,7 +115,9 @@ def when_lines(found: ForecastFile, names: Sequence[str]) -> Iterator[str]:
         if any(_is(one.job, name) for name in names):
             text = f"{one.job.job}: between {one.first} and {one.last} ({interval(found):.0%}), in"
             text += f" the middle {one.middle}; before it: {one.ahead} jobs"
-            yield text if one.own is None else f"{text}, of which {one.own} of its group"
+            text += "" if one.own is None else f", of which {one.own} of its group"
+            text += f"; would start at {one.half} with half the time limit" if one.half else ""
+            yield text
     yield f"as of {made_at(found)}, by {found.samples} sampled futures"
 
 
@@ -125,6 +132,8 @@ class Told(NamedTuple):
     ----------
     first, middle, last
         Start at the lowest, middle and highest quantile.
+    half
+        Start with half of its time limit; empty if that is less than a minute sooner.
     ahead, own
         Number of jobs that start before it by their middle; those of its group, if it has one.
     """
@@ -133,6 +142,7 @@ class Told(NamedTuple):
     first: str
     middle: str
     last: str
+    half: str
     ahead: int
     own: int | None
 
@@ -147,8 +157,9 @@ def told_of(found: ForecastFile) -> Iterator[Told]:
         first, middle, last = (
             _clock(second, found) for second in (one.starts[0], one.middle, one.starts[-1])
         )
+        half = _clock(one.middle - one.gain, found) if one.gain >= MINUTE else ""
         own = None if one.group is None else bisect_left(of_group[one.group], one.middle)
-        yield Told(one, first, middle, last, bisect_left(everybody, one.middle), own)
+        yield Told(one, first, middle, last, half, bisect_left(everybody, one.middle), own)
 
 
 def interval(found: ForecastFile) -> float:

@@ -277,7 +277,8 @@ def forecast_starts(
         for lag in set(lag_of)
     }
     later = [of_lag[lag] for lag in lag_of]
-    return StartForecast(branch.now, wanted, future_starts(branch, run_times, later, wanted, ended))
+    starts = future_starts(branch, run_times, later, wanted, ended)
+    return StartForecast(branch.now, wanted, np.sort(starts, axis=0))
 
 
 def sampled_lags(lags: IntArray, samples: int, draw: np.random.Generator) -> list[int | None]:
@@ -294,7 +295,7 @@ def future_starts(
     wanted: IntArray,
     ended: Ended,
 ) -> IntArray:
-    """Return the start times of jobs in sampled futures, `[S, W]`, each column ascending.
+    """Return the start times of jobs in sampled futures, `[S, W]`, in seconds.
 
     Parameters
     ----------
@@ -312,7 +313,6 @@ def future_starts(
             " which it never starts a job that waits, such as one that it refuses"
         )
         raise InputError(Finding("never-started", message, key="dispatcher"))
-    starts.sort(axis=0)
     return starts
 
 

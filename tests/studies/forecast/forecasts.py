@@ -7,7 +7,7 @@ NOON = 12 * 3600
 
 
 def waiting(
-    job: str, group: int | None, middle: int, partition: str = "main"
+    job: str, group: int | None, middle: int, partition: str = "main", gain: int = 0
 ) -> WaitingJobForecast:
     """Return a job that starts half an hour around a second."""
     return WaitingJobForecast(
@@ -19,6 +19,7 @@ def waiting(
         units=1,
         requested_time=3600,
         starts=(middle - 1800, middle, middle + 1800),
+        gain=gain,
     )
 
 
@@ -29,8 +30,8 @@ FOUND = ForecastFile(
     samples=200,
     quantiles=(0.1, 0.5, 0.9),
     jobs=(
-        waiting("7", 5, NOON + 7200),
-        waiting("100340_1", 5, NOON + 3600),
+        waiting("7", 5, NOON + 7200, gain=4800),
+        waiting("100340_1", 5, NOON + 3600, gain=59),
         waiting("100340_12", None, NOON + 86_400),
         waiting("9", 6, NOON + 3600, "gpu"),
     ),

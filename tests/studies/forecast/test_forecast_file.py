@@ -39,7 +39,7 @@ def test_when(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["when", "7", "--forecast", str(file)]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "7: between 13:30 and 14:30 (80%), in the middle 14:00; before it: 2 jobs, of which 1 of"
-        " its group",
+        " its group; would start at 12:40 with half the time limit",
         "as of 1970-01-01 12:00, by 200 sampled futures",
     ]
     assert main(["when", "100340", "--forecast", str(file)]) == 0

@@ -43,7 +43,7 @@ def test_the_dashboard() -> None:
 def test_the_widget(user: str, shown: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A row each job of the user in the order of starts, with names as text."""
     monkeypatch.setenv("TZ", "UTC")
-    jobs = (*FOUND.jobs, waiting("<b>x</b>", None, NOON + 600))
+    jobs = (*FOUND.jobs, waiting("<b>x</b>", None, NOON + 600, gain=300))
     content = Published(FOUND.model_copy(update={"jobs": jobs})).json()
     widget = (EXAMPLES / "_hpcsched_forecast.html").read_text()
     assert 'data-forecast="/public/forecast.json" data-user=""' in widget
@@ -60,7 +60,9 @@ def test_the_widget(user: str, shown: int, tmp_path: Path, monkeypatch: pytest.M
     assert len(rows) == shown
     if rows:
         times = "01/01/1970, 11:40</td><td>01/01/1970, 12:40</td><td>01/01/1970, 12:10"
-        assert rows[0] == f"&lt;b&gt;x&lt;/b&gt;</td><td>{times}</td><td>0"
+        half = "01/01/1970, 12:05"
+        assert rows[0] == f"&lt;b&gt;x&lt;/b&gt;</td><td>{times}</td><td>{half}</td><td>0"
+        assert rows[1].endswith("<td>–</td><td>1")
     assert opened.complaints == []
 
 

@@ -89,6 +89,22 @@ def test_starts_by_hand(tmp_path: Path, now: int) -> None:
     }  # fmt: skip
 
 
+def test_half_of_the_time_limit(tmp_path: Path, now: int) -> None:
+    """Job 1 ends after 400 s, and might run for 900 s; job 3 waits for its node and the free one.
+
+    Job 4 would take 1000 s on the free node, too long for job 3, and so waits for its end after
+    900 s. With half of its limit it starts now. The same is true of job 5, which comes after it.
+    """
+    state = [
+        running(1, "a1", 4, now - 100), job(3, 4, units=2, submit_time=now - 50),
+        job(4, 4, submit_time=now - 40), job(5, 4, submit_time=now - 30),
+    ]  # fmt: skip
+    path = cluster(tmp_path, state)
+    found = ClusterForecaster(load_scenario(path)).to_publish((0.5,), 20)
+    told = {one.job: (round(one.middle - now, -1), round(one.gain, -1)) for one in found.jobs}
+    assert told == {"3_0": (400, 0), "4_0": (900, 900), "5_0": (900, 900)}
+
+
 def test_running_jobs_keep_their_places(tmp_path: Path, now: int) -> None:
     """One core is free on a1 and three on a2, so a job of three cores starts at once."""
     state = [running(1, "a1", 3, now - 100), running(2, "a2", 1, now - 100)]

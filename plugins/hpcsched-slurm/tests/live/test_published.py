@@ -55,14 +55,15 @@ def test_a_partition_with_an_odd_name() -> None:
 
 
 def test_the_page(tmp_path: Path) -> None:
-    """A row each job: the interval, its middle, jobs before it and those of its group."""
+    """A row each job: interval, middle, with half its limit, jobs before it, and of its group."""
     page = tmp_path / "forecast.html"
     Published().put(FOUND, tmp_path / "forecast.json", page=page)
     text = page.read_text()
     assert "Made at 1970-01-01 12:00 by 200 sampled futures; 3 jobs run, 4 wait." in text
     assert "In 80% of the futures" in text
-    row = "<td>7</td><td>main</td><td>13:30</td><td>14:00</td><td>14:30</td><td>2</td><td>1</td>"
-    assert f"<tr>{row}</tr>" in text
+    cells = ("7", "main", "13:30", "14:00", "14:30", "12:40", "2", "1")
+    assert f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>" in text
+    assert "<td>13:30</td><td>–</td><td>0</td>" in text
     assert "<td>3</td><td>–</td>" in text
     assert "<script" not in text
 

@@ -15,7 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, waiting_job
+from hpcsched.dispatching.problem import (
+    DispatchingProblem,
+    RunningJob,
+    WaitingJob,
+    waiting_job,
+)
 from hpcsched.errors import Finding, HpcschedError, InputError
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.runs.assembly import Assembly, assemble, parts_of
@@ -146,16 +151,20 @@ class ClusterForecaster:
         UnavailableError
             The cluster cannot be read.
         """
-        seen, found = self._sampled(supposed, samples, ended)
+        seen, futures = self._futures(supposed, samples)
+        found = _ascending(seen.problem, futures.starts(ended))
         keys: dict[int, str | None] = {number: job.key for number, job in seen.queue.items()}
         keys[_SUPPOSED] = None
         return _forecast(seen, found, keys, quantiles, samples)
 
     def to_publish(self, quantiles: Sequence[float], samples: int) -> ForecastFile:
         """Return the same forecasts as others read them; raises what `forecast` raises."""
-        seen, found = self._sampled(None, samples, lambda _: None)
+        seen, futures = self._futures(None, samples)
         problem, origin = seen.problem, self.site.origin
+        sampled = futures.starts()
+        found = _ascending(problem, sampled)
         starts = [(origin + found.quantile(share)).tolist() for share in quantiles]
+        gains = futures.gains(sampled)
         jobs = []
         for k, one in enumerate(problem.queue):
             job = seen.queue[one.job_id]
@@ -169,6 +178,7 @@ class ClusterForecaster:
                     units=one.units,
                     requested_time=one.job.requested_time,
                     starts=tuple(column[k] for column in starts),
+                    gain=gains[k],
                 )
             )
         return ForecastFile(
@@ -197,9 +207,9 @@ class ClusterForecaster:
                 return
             time.sleep(max(every - (time.monotonic() - began), 0))
 
-    def _sampled(
-        self, supposed: Mapping[str, Any] | None, samples: int, ended: Ended
-    ) -> tuple[Snapshot, StartForecast]:
+    def _futures(
+        self, supposed: Mapping[str, Any] | None, samples: int
+    ) -> tuple[Snapshot, "Futures"]:
         # Its parts anew: a dispatcher may remember earlier rounds.
         assembly, site = assemble(self._scenario).build_all(), self.site
         predict = self._predictions.of
@@ -218,32 +228,104 @@ class ClusterForecaster:
             numbers.of(request)
         history = self._history._replace(numbers=numbers)
         seed = self._scenario.seed
-        return seen, forecast_problem(
-            seen.problem, assembly, history, samples=samples, seed=seed, ended=ended
-        )
+        return seen, Futures(seen.problem, assembly, history, samples=samples, seed=seed)
 
 
-def forecast_problem(
-    problem: DispatchingProblem,
-    assembly: Assembly,
-    history: History,
-    *,
-    samples: int = SAMPLES,
-    seed: int = 0,
-    ended: Ended = lambda _: None,
-) -> StartForecast:
-    """Return sampled start times of the queued jobs of a problem.
+_WORTHWHILE = 300
+"""Seconds until the middle of a job's starts from which on half of its time limit is tried."""
+_AT_A_TIME, _TRIALS = 20, 3
+"""Of how many jobs one asks for half, and in how many futures. Others barely notice so few."""
 
-    Raises
-    ------
-    InputError
-        The running jobs cannot be placed as they are, or the jobs not be replayed.
+
+class Futures:
+    """Sampled futures of a dispatching problem.
+
+    Equal futures of other queues have equal run times and later jobs, so that few of them tell what
+    a change does.
     """
-    if not problem.queue:
-        nothing = np.empty(0, dtype=np.int64)
-        return StartForecast(problem.now, nothing, np.empty((samples, 0), dtype=np.int64))
-    branch = _branch(problem, _parts(problem, assembly), history)
-    return _sampled(problem, branch, history, samples, seed=seed, ended=ended)
+
+    def __init__(
+        self,
+        problem: DispatchingProblem,
+        assembly: Assembly,
+        history: History,
+        *,
+        samples: int,
+        seed: int = 0,
+    ) -> None:
+        draw = np.random.default_rng([seed, problem.now])
+        self._problem, self._history = problem, history
+        self._parts = _parts(problem, assembly)
+        self._run_times = _run_times(problem, history, samples, draw)
+        count = len(history.columns.job_id)
+        lag_of = sampled_lags(history.arrivals.lags(count, problem.now), samples, draw)
+        of_lag = {
+            lag: LaterJobs(history.arrivals.later(count, problem.now, lag)) for lag in set(lag_of)
+        }
+        self._later = [of_lag[lag] for lag in lag_of]
+
+    def starts(self, ended: Ended = lambda _: None) -> IntArray:
+        """Return the start times of the queued jobs in each future, `[S, W]`, in seconds.
+
+        Raises
+        ------
+        InputError
+            The running jobs cannot be placed as they are, or the jobs not be replayed.
+        """
+        places = np.arange(len(self._problem.queue))
+        return self._starts(self._problem.queue, places, len(self._later), ended)
+
+    def gains(self, starts: IntArray) -> list[int]:
+        """Return how much sooner each job starts with half of its time limit, in seconds.
+
+        Parameters
+        ----------
+        starts
+            Start times in each future, `[S, W]`.
+        """
+        queue, trials = self._problem.queue, min(_TRIALS, len(starts))
+        found = np.zeros(len(queue), dtype=np.int64)
+        waits = np.median(starts, axis=0) - self._problem.now
+        worthwhile = np.flatnonzero(waits >= _WORTHWHILE)
+        for first in range(min(_AT_A_TIME, len(worthwhile))):
+            places = worthwhile[first::_AT_A_TIME]
+            halved = list(queue)
+            for place in places:
+                halved[place] = _with_half_limit(queue[place])
+            gained = starts[:trials, places] - self._starts(halved, places, trials)
+            found[places] = np.maximum(np.median(gained, axis=0), 0)
+        own: list[int] = found.tolist()
+        return own
+
+    def _starts(
+        self,
+        queue: Sequence[WaitingJob],
+        places: IntArray,
+        futures: int,
+        ended: Ended = lambda _: None,
+    ) -> IntArray:
+        """Return the start times of some jobs of a queue in the first futures, `[F, W]`."""
+        if not len(places):
+            return np.empty((futures, 0), dtype=np.int64)
+        problem = self._problem._replace(queue=tuple(queue))
+        branch, running = _branch(problem, self._parts, self._history), len(problem.running)
+        # In the order of the replay's rows: those that run came first, in the order of their
+        # starts.
+        run_times = self._run_times[:futures, branch.present.sequence]
+        later = self._later[:futures]
+        return future_starts(branch, run_times, later, running + places, ended)
+
+
+def _with_half_limit(one: WaitingJob) -> WaitingJob:
+    half = max(one.job.requested_time // 2, 1)
+    return one._replace(
+        job=one.job._replace(requested_time=half),
+        predicted_run_time=min(one.predicted_run_time, half),
+    )
+
+
+def _ascending(problem: DispatchingProblem, starts: IntArray) -> StartForecast:
+    return StartForecast(problem.now, np.arange(starts.shape[1]), np.sort(starts, axis=0))
 
 
 def _parts(problem: DispatchingProblem, assembly: Assembly) -> Parts:
@@ -312,34 +394,8 @@ def _queued(job: Job, number: int, submit_time: int, requested_time: int) -> Job
     )
 
 
-def _sampled(
-    problem: DispatchingProblem,
-    branch: ReplayBranch,
-    history: History,
-    samples: int,
-    *,
-    seed: int,
-    ended: Ended,
-) -> StartForecast:
-    """Return the start times of the queue in sampled futures."""
-    draw = np.random.default_rng([seed, problem.now])
-    run_times = _run_times(problem, branch, history, samples, draw)
-    count = len(history.columns.job_id)
-    lags = history.arrivals.lags(count, problem.now)
-    wanted = np.arange(len(problem.queue)) + len(problem.running)
-
-    lag_of = sampled_lags(lags, samples, draw)
-    of_lag = {
-        lag: LaterJobs(history.arrivals.later(count, problem.now, lag)) for lag in set(lag_of)
-    }
-    later = [of_lag[lag] for lag in lag_of]
-    starts = future_starts(branch, run_times, later, wanted, ended)
-    return StartForecast(problem.now, wanted, starts)
-
-
 def _run_times(
     problem: DispatchingProblem,
-    branch: ReplayBranch,
     history: History,
     samples: int,
     draw: np.random.Generator,
@@ -362,9 +418,7 @@ def _run_times(
         # Nodes out of service are stand-ins with numbers below 0, whose end is known.
         if one.job_id < 0:
             drawn[:, k] = one.predicted_end_time - problem.now + 1
-    # In the order of the replay's rows: those that run came first, in the order of their starts.
-    places: IntArray = branch.present.sequence
-    return np.asarray(drawn[:, places])
+    return drawn
 
 
 def _forecast(
