@@ -18,7 +18,6 @@ import numpy as np
 from hpcsched.dispatching.problem import (
     DispatchingProblem,
     RunningJob,
-    WaitingJob,
     waiting_job,
 )
 from hpcsched.errors import Finding, HpcschedError, InputError
@@ -164,7 +163,7 @@ class ClusterForecaster:
         sampled = futures.starts()
         found = _ascending(problem, sampled)
         starts = [(origin + found.quantile(share)).tolist() for share in quantiles]
-        gains = futures.gains(sampled)
+        gains: list[int] = futures.gains(sampled).tolist()
         jobs = []
         for k, one in enumerate(problem.queue):
             job = seen.queue[one.job_id]
@@ -254,8 +253,8 @@ class Futures:
         seed: int = 0,
     ) -> None:
         draw = np.random.default_rng([seed, problem.now])
-        self._problem, self._history = problem, history
-        self._parts = _parts(problem, assembly)
+        self._problem, self._parts = problem, _parts(problem, assembly)
+        self._columns = _columns(problem, history)
         self._run_times = _run_times(problem, history, samples, draw)
         count = len(history.columns.job_id)
         lag_of = sampled_lags(history.arrivals.lags(count, problem.now), samples, draw)
@@ -273,55 +272,42 @@ class Futures:
             The running jobs cannot be placed as they are, or the jobs not be replayed.
         """
         places = np.arange(len(self._problem.queue))
-        return self._starts(self._problem.queue, places, len(self._later), ended)
+        return self._starts(self._columns, places, len(self._later), ended)
 
-    def gains(self, starts: IntArray) -> list[int]:
-        """Return how much sooner each job starts with half of its time limit, in seconds.
+    def gains(self, starts: IntArray) -> IntArray:
+        """Return how much sooner each job starts with half of its time limit, `[W]`, in seconds.
 
         Parameters
         ----------
         starts
             Start times in each future, `[S, W]`.
         """
-        queue, trials = self._problem.queue, min(_TRIALS, len(starts))
-        found = np.zeros(len(queue), dtype=np.int64)
+        queue, running = self._problem.queue, len(self._problem.running)
+        half = np.array([max(one.job.requested_time // 2, 1) for one in queue], dtype=np.int64)
         waits = np.median(starts, axis=0) - self._problem.now
         worthwhile = np.flatnonzero(waits >= _WORTHWHILE)
+        found, trials = np.zeros(len(queue), dtype=np.int64), min(_TRIALS, len(starts))
         for first in range(min(_AT_A_TIME, len(worthwhile))):
             places = worthwhile[first::_AT_A_TIME]
-            halved = list(queue)
-            for place in places:
-                halved[place] = _with_half_limit(queue[place])
-            gained = starts[:trials, places] - self._starts(halved, places, trials)
+            limits = self._columns.requested_time.copy()
+            limits[running + places] = np.minimum(limits[running + places], half[places])
+            columns = self._columns._replace(requested_time=limits, run_time=limits)
+            gained = starts[:trials, places] - self._starts(columns, places, trials)
             found[places] = np.maximum(np.median(gained, axis=0), 0)
-        own: list[int] = found.tolist()
-        return own
+        return found
 
     def _starts(
-        self,
-        queue: Sequence[WaitingJob],
-        places: IntArray,
-        futures: int,
-        ended: Ended = lambda _: None,
+        self, columns: JobColumns, places: IntArray, futures: int, ended: Ended = lambda _: None
     ) -> IntArray:
-        """Return the start times of some jobs of a queue in the first futures, `[F, W]`."""
+        """Return the start times of some of the queued jobs in the first futures, `[F, W]`."""
         if not len(places):
             return np.empty((futures, 0), dtype=np.int64)
-        problem = self._problem._replace(queue=tuple(queue))
-        branch, running = _branch(problem, self._parts, self._history), len(problem.running)
+        branch = _branch(self._problem, self._parts, columns)
         # In the order of the replay's rows: those that run came first, in the order of their
         # starts.
         run_times = self._run_times[:futures, branch.present.sequence]
-        later = self._later[:futures]
-        return future_starts(branch, run_times, later, running + places, ended)
-
-
-def _with_half_limit(one: WaitingJob) -> WaitingJob:
-    half = max(one.job.requested_time // 2, 1)
-    return one._replace(
-        job=one.job._replace(requested_time=half),
-        predicted_run_time=min(one.predicted_run_time, half),
-    )
+        wanted = len(self._problem.running) + places
+        return future_starts(branch, run_times, self._later[:futures], wanted, ended)
 
 
 def _ascending(problem: DispatchingProblem, starts: IntArray) -> StartForecast:
@@ -346,8 +332,8 @@ def _parts(problem: DispatchingProblem, assembly: Assembly) -> Parts:
     )
 
 
-def _branch(problem: DispatchingProblem, parts: Parts, history: History) -> ReplayBranch:
-    """Return the state of a replay before the round of the present instant."""
+def _columns(problem: DispatchingProblem, history: History) -> JobColumns:
+    """Return the running jobs, then the queued ones, as those of a replay."""
     first = int(history.columns.job_id.max(initial=0)) + _APART
     before = problem.now - 1
     running = [
@@ -361,12 +347,17 @@ def _branch(problem: DispatchingProblem, parts: Parts, history: History) -> Repl
         )
         for k, one in enumerate(problem.queue)
     ]
-    columns = joined_columns(tuple(columns_of([*running, *waiting], history.numbers)))
+    return joined_columns((*columns_of([*running, *waiting], history.numbers),) or (NO_JOBS,))
+
+
+def _branch(problem: DispatchingProblem, parts: Parts, columns: JobColumns) -> ReplayBranch:
+    """Return the state of a replay before the round of the present instant."""
     ((_, branch, _),) = branches(parts, columns, [len(columns.job_id)])
-    started = int((branch.present.start_time == before).sum())
-    if started != len(running):
-        message = f"{len(running) - started} running jobs have no room beside the others"
-        raise InputError(Finding("not-replayed", message))
+    left = len(problem.running) - int((branch.present.start_time == problem.now - 1).sum())
+    if left:
+        raise InputError(
+            Finding("not-replayed", f"{left} running jobs have no room beside the others")
+        )
     branch.set_submit_times(
         np.array([min(one.submit_time, problem.now) for one in problem.queue], dtype=np.int64)
     )
