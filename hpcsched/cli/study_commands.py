@@ -125,7 +125,7 @@ def starts(
     ] = None,
     supposed: options.Supposed = None,
     quantiles: options.Quantiles = options.QUANTILES,
-    samples: options.Samples = 200,
+    samples: options.Samples = 100,
     output: options.DataOutput,
     overrides: options.Overrides = None,
 ) -> None:
@@ -160,8 +160,8 @@ def starts(
 def evaluate_forecasts(
     scenario: options.ScenarioFile,
     *,
-    jobs: Annotated[int, typer.Option(min=1, help="The number of jobs that are forecast.")] = 400,
-    samples: options.Samples = 200,
+    jobs: Annotated[int, typer.Option(min=1, help="The number of jobs that are forecast.")] = 100,
+    samples: options.Samples = 50,
     output: options.DataOutput,
     overrides: options.Overrides = None,
 ) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
 from hpcsched.system.limits import (
     NO_LIMITS,
@@ -171,6 +171,10 @@ class LimitsOfJobs:
         self.counts_nodes = any(NODES in names for names in scopes)
         self.any_running = any(one.running for one in (*timed.values(), *used.values()))
         self._policies = Policies(made, associations, usage=TimeUsage(0.0, timed, used), safe=True)
+
+    def __deepcopy__(self, _memo: object) -> Self:
+        # Equal jobs have equal limits, whoever asks: copies of a replay share what is known.
+        return self
 
     def of(self, job: Job) -> JobRules:
         """Return the limits of a job."""

@@ -66,7 +66,7 @@ INTERVALS = (0.5, 0.9)
 """Central intervals whose coverage is measured."""
 _SHARES = (0.5, *(end for share in INTERVALS for end in ((1 - share) / 2, (1 + share) / 2)))
 """Levels of the median and of the ends of the intervals."""
-JOBS = 400
+JOBS = 100
 """Number of jobs that are evaluated."""
 FIRST = 0.1
 """Share of the jobs at the beginning that are left out, as there is hardly a past."""

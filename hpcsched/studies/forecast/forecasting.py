@@ -218,7 +218,7 @@ class ArrivalHistory:
         )
 
 
-SAMPLES = 200
+SAMPLES = 100
 
 Ended = Callable[[int], None]
 """Function that is given the number of futures that have ended."""

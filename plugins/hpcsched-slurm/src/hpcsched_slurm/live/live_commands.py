@@ -186,7 +186,7 @@ def forecast(
     *,
     supposed: Supposed = None,
     quantiles: Quantiles = QUANTILES,
-    samples: Samples = 200,
+    samples: Samples = 100,
     output: DataOutput,
     publishing: Publishing,
     overrides: Overrides = None,
