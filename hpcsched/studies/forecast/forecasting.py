@@ -120,7 +120,9 @@ class RunTimeHistory:
 
     def _distribution(self, user: int, requested: int) -> tuple[FloatColumn, FloatColumn]:
         """Return what a job may take, as ascending shares, and the weight of each."""
-        shares, weights, left = [], [], 1.0
+        shares: list[float] = []
+        weights: list[float] = []
+        left = 1.0
         for source in _sources(user, requested):
             recent = self._recent.get(source, ())
             own = left * len(recent) / (len(recent) + NOVELTY) if source else left
