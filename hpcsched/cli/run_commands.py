@@ -235,9 +235,10 @@ def experiment(
         failed = run_in_folder(read, chosen, folder, jobs, again=again, ended=progress.ended)
     if not quiet:
         typer.echo(f"results in {folder.path}; compare them: hpcsched compare {folder.path}")
-    runs = {cell.name: folder.run_of(cell) for cell in chosen}
-    counts = {name: run.solver_rounds for name, run in runs.items() if run is not None}
-    bad = {name: rounds for name, rounds in counts.items() if rounds.too_many}
+    # One by one: the summaries of 100,000 cells take 2 GB.
+    runs = ((cell.name, folder.run_of(cell)) for cell in chosen)
+    counts = ((name, run.solver_rounds) for name, run in runs if run is not None)
+    bad = {name: rounds for name, rounds in counts if rounds.too_many}
     for name, rounds in list(bad.items())[:MOST_NAMED]:
         options.warn(f"{name}: {solver_rounds.in_words(rounds)}")
     if bad:

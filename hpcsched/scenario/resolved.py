@@ -1,5 +1,6 @@
 """The resolved scenario: all defaults filled in, units as numbers, paths absolute."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -26,7 +27,14 @@ def resolved_values(scenario: Scenario) -> dict[str, Any]:
 
 def resolved_yaml(scenario: Scenario) -> str:
     """Return a scenario as YAML that loads again to an equal scenario."""
-    return dumped(resolved_values(scenario))
+    # Key by key: cells of an experiment share most values, so that each is written once.
+    items = resolved_values(scenario).items()
+    return "".join(_dumped_item(json.dumps({key: value})) for key, value in items)
+
+
+@lru_cache(maxsize=1000)
+def _dumped_item(content: str) -> str:
+    return dumped(json.loads(content))
 
 
 def with_value(text: str, key: str, value: Any) -> str:
