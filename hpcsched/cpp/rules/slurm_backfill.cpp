@@ -1,6 +1,7 @@
 #include "rules/slurm_backfill.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "core/fit_counts.hpp"
 #include "core/job_events.hpp"
@@ -78,13 +79,12 @@ Numbers tested_jobs(const State& state)
 {
     const SlurmBackfill& settings = state.choices.slurm;
     Numbers tested;
+    std::unordered_map<int64_t, int64_t> of_user;
     for (const int64_t row : state.queue.first(state.counters.queued)) {
         if (static_cast<int64_t>(tested.size()) == settings.most_tested) break;
         if (!is_tried(state, row)) continue;
         const int64_t user = state.owners(row, 0);
-        const auto of_user = std::ranges::count_if(
-            tested, [&](int64_t other) { return state.owners(other, 0) == user; });
-        if (settings.most_of_user == 0 || user == none || of_user < settings.most_of_user)
+        if (settings.most_of_user == 0 || user == none || of_user[user]++ < settings.most_of_user)
             tested.push_back(row);
     }
     return tested;

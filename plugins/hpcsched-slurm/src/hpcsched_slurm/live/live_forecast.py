@@ -277,6 +277,8 @@ class Futures:
     def gains(self, starts: IntArray) -> IntArray:
         """Return how much sooner each job starts with half of its time limit, `[W]`, in seconds.
 
+        It is 0 unless the job starts sooner in each trial: futures differ by chance, too.
+
         Parameters
         ----------
         starts
@@ -293,7 +295,7 @@ class Futures:
             limits[running + places] = np.minimum(limits[running + places], half[places])
             columns = self._columns._replace(requested_time=limits, run_time=limits)
             gained = starts[:trials, places] - self._starts(columns, places, trials)
-            found[places] = np.maximum(np.median(gained, axis=0), 0)
+            found[places] = np.where(gained.min(axis=0) > 0, np.median(gained, axis=0), 0)
         return found
 
     def _starts(
