@@ -15,6 +15,7 @@ from hpcsched.runs.files import read_model
 FORMAT = 1
 """Version of the file; readers refuse any other."""
 MINUTE = 60
+"""Least gain that is told, in seconds: times of day are told by the minute."""
 
 
 class WaitingJobForecast(BaseModel):

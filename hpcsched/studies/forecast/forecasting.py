@@ -119,7 +119,7 @@ class RunTimeHistory:
         return found
 
     def _distribution(self, user: int, requested: int) -> tuple[FloatColumn, FloatColumn]:
-        """Return what a job may take, as ascending shares, and the weight of each."""
+        """Return ascending shares of the requested time that a job may take, and their weights."""
         shares: list[float] = []
         weights: list[float] = []
         left = 1.0

@@ -15,11 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.problem import (
-    DispatchingProblem,
-    RunningJob,
-    waiting_job,
-)
+from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, waiting_job
 from hpcsched.errors import Finding, HpcschedError, InputError
 from hpcsched.prediction.predictors import RequestedTime
 from hpcsched.runs.assembly import Assembly, assemble, parts_of
@@ -305,8 +301,7 @@ class Futures:
         if not len(places):
             return np.empty((futures, 0), dtype=np.int64)
         branch = _branch(self._problem, self._parts, columns)
-        # In the order of the replay's rows: those that run came first, in the order of their
-        # starts.
+        # By the replay's rows: those that run came first, in the order of their starts.
         run_times = self._run_times[:futures, branch.present.sequence]
         wanted = len(self._problem.running) + places
         return future_starts(branch, run_times, self._later[:futures], wanted, ended)
